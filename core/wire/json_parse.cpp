@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <limits>
-#include <memory>
 #include <set>
 
 namespace fdbpack::wire {
@@ -15,7 +14,8 @@ namespace {
 
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Builder(const JsonLimits& limits) : limits_(limits) {}
+  Builder(const JsonLimits& limits, Violations& violations)
+      : limits_(limits), violations_(violations) {}
 
   bool null() override { return add(JsonValue()); }
   bool boolean(bool value) override { return add(JsonValue(value)); }
@@ -59,10 +59,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
 
-  [[nodiscard]] Reading<JsonValue> take() {
-    if (!violations_.empty()) return tl::unexpected<Violations>(std::move(violations_));
-    return std::move(root_);
-  }
+  [[nodiscard]] JsonValue take() { return std::move(root_); }
 
  private:
   struct Level {
@@ -120,20 +117,21 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   JsonLimits limits_;
   JsonValue root_;
   std::vector<Level> levels_;
-  Violations violations_;
+  Violations& violations_;
 };
 
 }  // namespace
 
-Reading<JsonValue> parse_json(std::string_view text, const JsonLimits& limits) {
+std::optional<JsonValue> parse_json(std::string_view text, Violations& violations,
+                                    const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) {
-    return tl::unexpected<Violations>(
-        {{"$", "the document has " + std::to_string(text.size()) + " bytes, at most " +
-                   std::to_string(limits.bytes_max) + " are read; make it smaller"}});
+    violations.push_back({"$", "the document has " + std::to_string(text.size()) +
+                                   " bytes, at most " + std::to_string(limits.bytes_max) +
+                                   " are read; make it smaller"});
+    return std::nullopt;
   }
-  Builder builder(limits);
-  // Errors come through the callbacks; a refused document has left a violation behind.
-  (void)nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  Builder builder(limits, violations);
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return std::nullopt;
   return builder.take();
 }
 

@@ -125,16 +125,6 @@ std::vector<JsonReader> JsonReader::items(std::size_t items_max) const {
   return readers;
 }
 
-std::optional<std::vector<std::string>> JsonReader::strings(std::size_t items_max) const {
-  const std::size_t before = violations_->size();
-  std::vector<std::string> result;
-  for (const auto& item : items(items_max)) {
-    if (auto text = item.string()) result.push_back(*std::move(text));
-  }
-  if (violations_->size() != before) return std::nullopt;
-  return result;
-}
-
 std::optional<std::size_t> JsonReader::one_of(std::span<const std::string_view> allowed,
                                               std::string_view what) const {
   const auto text = string();

@@ -23,15 +23,14 @@ constexpr std::size_t kRemovalsMax = 10'000;
 constexpr std::uint32_t kSecondsMax = 365 * 24 * 3600;
 constexpr std::uint32_t kFaultDomainsMax = 100'000;
 
-std::string read_line(ObjectReader& object, std::string_view name) {
+std::string read_line(ObjectReader& object, std::string_view name, std::size_t bytes_max = 255) {
   const auto field = object.optional(name);
   if (!field) return {};
   auto text = field->string();
   if (!text) return {};
-  if (!model::is_plain_line(*text)) {
-    field->refuse(
-        "this must be one line of at most 255 bytes; take out control characters and blanks at "
-        "its ends");
+  if (!model::is_plain_line(*text, bytes_max)) {
+    field->refuse("this must be one line of at most " + std::to_string(bytes_max) +
+                  " bytes; take out control characters and blanks at its ends");
   }
   return *std::move(text);
 }
@@ -97,7 +96,7 @@ Tls read_tls(const JsonReader& reader) {
   Tls tls;
   ObjectReader object(reader);
   object.read("enabled", tls.enabled);
-  tls.verify_peers = read_line(object, "verifyPeers");
+  tls.verify_peers = read_line(object, "verifyPeers", 4096);
   object.finish();
   return tls;
 }
@@ -131,12 +130,14 @@ Distribution read_distribution(const JsonReader& reader, const Database& databas
 }
 
 std::vector<CustomParameter> read_parameter_list(const JsonReader& reader) {
-  const auto items = reader.items(model::kCustomParametersMax);
+  std::vector<JsonReader> items;
   std::vector<std::string> entries;
-  for (const auto& item : items) {
-    if (auto text = item.string()) entries.push_back(*std::move(text));
+  for (const auto& item : reader.items(model::kCustomParametersMax)) {
+    auto text = item.string();
+    if (!text) continue;
+    items.push_back(item);
+    entries.push_back(*std::move(text));
   }
-  if (entries.size() != items.size()) return {};
   auto parsed = model::parse_custom_parameters(entries);
   for (auto& violation : parsed.violations) {
     (violation.index ? items[*violation.index] : reader).refuse(std::move(violation.message));
@@ -162,7 +163,7 @@ std::string read_zone_variable(const JsonReader& reader) {
   if (!text || text->empty()) return {};
   const std::string_view name =
       text->front() == '$' ? std::string_view(*text).substr(1) : std::string_view(*text);
-  if (!model::is_variable_name(name) || !model::is_plain_line(name)) {
+  if (!model::is_variable_name(name) || !model::is_plain_line(name, 255)) {
     reader.refuse("this must be the name of an environment variable, such as NODE_LABEL_RACK");
   }
   return std::string(name);
@@ -243,9 +244,9 @@ ClusterSpec read_spec(const JsonReader& reader) {
 }  // namespace
 
 Reading<ClusterSpec> check_cluster_spec(std::string_view json) {
-  auto document = parse_json(json);
-  if (!document) return tl::unexpected<Violations>(std::move(document).error());
   Violations violations;
+  const auto document = parse_json(json, violations);
+  if (!document) return tl::unexpected<Violations>(std::move(violations));
   ClusterSpec spec = read_spec(JsonReader(*document, violations));
   if (!violations.empty()) return tl::unexpected<Violations>(std::move(violations));
   return spec;

@@ -48,7 +48,6 @@ class JsonReader {
   [[nodiscard]] std::optional<double> number(double low, double high) const;
   // Empty when this is not an array or has more than `items_max`, which is recorded.
   [[nodiscard]] std::vector<JsonReader> items(std::size_t items_max) const;
-  [[nodiscard]] std::optional<std::vector<std::string>> strings(std::size_t items_max) const;
 
   // The index of the string in the list of what is allowed, or a refusal that names the nearest or
   // all of them.

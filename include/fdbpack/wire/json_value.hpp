@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,7 +61,11 @@ struct JsonLimits {
   std::size_t depth_max = 32;
 };
 
-[[nodiscard]] Reading<JsonValue> parse_json(std::string_view text, const JsonLimits& limits = {});
+// Nothing when the text is not JSON within the limits. A field given twice is recorded too, but
+// leaves a value (with both), so that a caller can tell what else is wrong; it must not use what it
+// read when there are violations.
+[[nodiscard]] std::optional<JsonValue> parse_json(std::string_view text, Violations& violations,
+                                                  const JsonLimits& limits = {});
 
 enum class JsonLayout { compact, indented };  // one line, or two blanks per level
 
