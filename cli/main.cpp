@@ -166,7 +166,10 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    print_errors(std::string(error.what()) + "; see --help");
+    const bool is_unknown = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
+    const std::string what = is_unknown ? std::string("there is no command '") + argv[1] + "'"
+                                        : std::string(error.what());
+    print_errors(what + "; see --help");
     return static_cast<int>(ExitCode::usage);
   }
   return print(session.chosen());
