@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -46,6 +47,29 @@ inline std::vector<std::filesystem::path> golden_files(const std::filesystem::pa
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+inline std::string read_text(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw std::runtime_error("cannot read " + file.string());
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+struct GoldenCase {
+  std::string name;  // of its file
+  nlohmann::json json;
+};
+
+// The JSON files of a folder. Those marked `"conformance": false` need not be matched and are left
+// out.
+inline std::vector<GoldenCase> golden_cases(const std::filesystem::path& folder) {
+  std::vector<GoldenCase> cases;
+  for (const auto& file : golden_files(folder)) {
+    nlohmann::json json = read_golden(file);
+    if (json.is_object() && json.value("conformance", true) == false) continue;
+    cases.push_back({file.filename().string(), std::move(json)});
+  }
+  return cases;
 }
 
 }  // namespace fdbpack::support
