@@ -35,7 +35,10 @@ std::optional<std::string_view> closest(std::string_view word,
   std::size_t best_distance = 1 + word.size() / 3;  // the most that still looks like a slip
   for (const auto candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance > best_distance || (best && distance == best_distance)) continue;
+    // Of two that are equally near, the longer: people leave characters out more often than they
+    // add some.
+    const bool is_nearer = distance < best_distance || !best;
+    if (distance > best_distance || (!is_nearer && candidate.size() <= best->size())) continue;
     best = candidate;
     best_distance = distance;
   }
