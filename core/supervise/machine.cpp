@@ -82,6 +82,7 @@ class Stepper {
 
   // What lives although it should not, given what it was started with.
   std::optional<StopReason> due_stop(const Revision& revision) const;
+  StopReason reason_now(const Process& process, StopReason before) const;
   bool refuses_command(std::string_view what);
   void settle();
   void launch();
@@ -108,6 +109,12 @@ std::optional<StopReason> Stepper::due_stop(const Revision& revision) const {
   if (!state_.is_configured) return StopReason::deconfigured;
   if (revision.command != state_.desired.command) return StopReason::configuration;
   return std::nullopt;
+}
+
+// Why it is being stopped, seen from the newest configuration.
+StopReason Stepper::reason_now(const Process& process, StopReason before) const {
+  if (const auto due = due_stop(process.revision)) return *due;
+  return before == StopReason::deconfigured ? StopReason::configuration : before;
 }
 
 // An administrator cannot start what no configuration describes, nor anything during a shutdown.
@@ -252,9 +259,9 @@ void Stepper::on(const Configured& event) {
   const bool is_at_once = is_new_command && event.kill_on_change;
   if (in<Waiting>() != nullptr && is_at_once) return launch();
   if (auto* stopping = in<Stopping>()) {
-    if (const auto due = due_stop(stopping->process.revision)) stopping->reason = *due;
+    stopping->reason = reason_now(stopping->process, stopping->reason);
   } else if (auto* killing = in<Killing>()) {
-    if (const auto due = due_stop(killing->process.revision)) killing->reason = *due;
+    killing->reason = reason_now(killing->process, killing->reason);
   } else if (auto* clearing = in<Clearing>()) {
     clearing->is_at_once = clearing->is_at_once || is_at_once;
   }
@@ -279,6 +286,7 @@ void Stepper::on(const Start&) {
 void Stepper::on(const Stop&) {
   state_.is_held = true;
   if (auto* stopping = in<Stopping>()) stopping->reason = StopReason::administrator;
+  if (auto* killing = in<Killing>()) killing->reason = StopReason::administrator;
   settle();
 }
 

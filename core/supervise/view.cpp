@@ -114,6 +114,14 @@ bool is_alive(const State& state) {
          !std::holds_alternative<Waiting>(state.phase);
 }
 
+Revision current_revision(const State& state) {
+  if (const auto* starting = std::get_if<Starting>(&state.phase)) return starting->revision;
+  if (const auto* running = std::get_if<Running>(&state.phase)) return running->process.revision;
+  if (const auto* stopping = std::get_if<Stopping>(&state.phase)) return stopping->process.revision;
+  if (const auto* killing = std::get_if<Killing>(&state.phase)) return killing->process.revision;
+  return state.desired;
+}
+
 View describe(const State& state) {
   View view;
   view.restarts = state.starts > 0 ? state.starts - 1 : 0;

@@ -58,6 +58,8 @@
 //     somebody. After that GroupGone once nobody is left; a signal to the group that fails with
 //     ESRCH is the sign.
 //   - Adopted before Configured. Afterwards Configured or Deconfigured for every machine.
+//   - A group that an earlier agent left without its process is adopted like one, and reported at
+//     once as exited with `group_lives`.
 //   - All actions of a step are performed, in their order, before the next event.
 //   - After Forgotten the machine is dropped.
 //   - A stop by an administrator that is to survive the agent is sent again as Stop before
@@ -318,6 +320,10 @@ struct Step {
 
 // Something of it lives or may live: a launch is outstanding, or a process or its group is there.
 [[nodiscard]] bool is_alive(const State& state);
+
+// What the process that lives was started with, or will be if none lives: the revision to compare
+// a new configuration with (conf_change.hpp).
+[[nodiscard]] Revision current_revision(const State& state);
 
 enum class PendingChange { none, settings, command };
 [[nodiscard]] std::string_view to_string(PendingChange change);
