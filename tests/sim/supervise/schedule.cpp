@@ -32,7 +32,7 @@ class Schedule {
 
   Outcome run() {
     start_agent();
-    const auto faults = random_.between(8, 30);
+    const auto faults = random_.between(8, 50);
     for (std::int64_t i = 0; i < faults && is_well(); ++i) {
       pass_time();
       inject();
@@ -200,7 +200,8 @@ class Schedule {
   void truncate_conf() {
     const std::string whole = print(spec_);
     const std::string cut = whole.substr(0, random_.below(whole.size()));
-    const bool was_whole = agent_ && disk_.last_good != nullptr && disk_.last_good->text == whole;
+    const bool was_whole = agent_ && disk_.last_good != nullptr && disk_.last_good->text == whole &&
+                           !disk_.last_good->conf.processes.empty();
     const bool is_between = whole[cut.size()] == '[' || cut.size() + 1 == whole.size();
     write_conf(cut);
     if (was_whole && !is_between && disk_.last_good->text != whole) {
