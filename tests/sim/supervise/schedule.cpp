@@ -147,6 +147,17 @@ class Schedule {
     table_.shuffle_strangers();
   }
 
+  Exit some_end() {
+    switch (random_.below(4)) {
+      case 0:
+        return OomKilled{};
+      case 1:
+        return Exited{1};
+      default:
+        return Exited{0};
+    }
+  }
+
   void hurt_process(std::uint64_t fault) {
     SimProcess* process = some_process();
     if (process == nullptr) return;
@@ -155,7 +166,7 @@ class Schedule {
         table_.signal(*process, SIGKILL, now_);
         break;
       case 1:
-        table_.exit_at(*process, now_, Exited{random_.chance(0.5) ? 0 : 1});
+        table_.exit_at(*process, now_, some_end());
         break;
       case 2:
         process->ignores_term = true;
@@ -295,7 +306,8 @@ class Schedule {
     agent_->shut_down(now_ + seconds(30), now_);
     run_until(now_ + milliseconds(random_.between(0, 3000)));
     agent_->shut_down(now_ + seconds(2), now_);
-    run_until(now_ + seconds(40));
+    // Nothing is in state D any more, so the deadline is kept to what reaping takes.
+    run_until(now_ + milliseconds(2500));
     if (!is_well()) return;
     if (agent_->live() != 0) return fail("something lives after the shutdown");
     if (next_event() != kNever) fail("a timer is left after the shutdown");

@@ -14,6 +14,13 @@ using std::chrono::seconds;
 
 namespace {
 
+// In the order of supervise::Event.
+constexpr std::array kEventNames = {
+    "configured", "deconfigured",    "start",  "stop",       "restart",
+    "launched",   "launch_failed",   "exited", "group_gone", "timer",
+    "adopted",    "memory_exceeded", "joined", "reset",      "shutdown"};
+static_assert(kEventNames.size() == std::variant_size_v<Event>);
+
 double as_seconds(std::chrono::seconds value) {
   return static_cast<double>(value.count());
 }
@@ -77,7 +84,6 @@ SimAgent::Slot& SimAgent::make_slot(int id, Instant now) {
   made.exists = true;
   made.state = initial_state(now);
   made.policy.section = section_name(id);
-  made.policy.command = "/bin/x";
   return made;
 }
 
@@ -155,7 +161,7 @@ void SimAgent::apply(const Change& change, const conf::MonitorConf& conf, Instan
   const Revision revision = revision_of(*change.command, conf.user, conf.group);
   const bool is_new_command =
       mine.state.is_configured && revision.command != mine.state.desired.command;
-  mine.policy.restart = change.command->restart;
+  mine.policy = policy_of(*change.command, seconds(10));
   mine.command = *change.command;
   mine.kill_on_change = change.command->kill_on_configuration_change;
   const double initial = initial_of(mine.policy.restart);
@@ -285,7 +291,7 @@ void SimAgent::count_end(Slot& mine, const Event& event, Instant now) {
 void SimAgent::feed(int id, const Event& event, Instant now) {
   Slot& mine = slot(id);
   ++steps_;
-  trace_.add(now, id, "event", static_cast<std::int64_t>(event.index()));
+  trace_.add(now, id, kEventNames[event.index()]);
   count_end(mine, event, now);
   is_commanded_ = is_asked_for(mine.state, event);
   Step next = step(mine.state, event, mine.policy, now, random_);
