@@ -3,7 +3,7 @@
 
 #include "fdbpack/base/check.hpp"
 
-namespace fdbpack::sim {
+namespace fdbpack::supervise::sim {
 
 std::string section_name(int id) {
   return "p." + std::to_string(id);
@@ -71,4 +71,4 @@ std::shared_ptr<const ParsedConf> ConfCache::get(const std::string& text) {
   return parsed;
 }
 
-}  // namespace fdbpack::sim
+}  // namespace fdbpack::supervise::sim

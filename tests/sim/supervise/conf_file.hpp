@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace fdbpack::sim {
+namespace fdbpack::supervise::sim {
 
 inline constexpr int kIds = 3;
 
@@ -50,4 +50,4 @@ class ConfCache {
   std::unordered_map<std::string, std::shared_ptr<const ParsedConf>> parsed_;
 };
 
-}  // namespace fdbpack::sim
+}  // namespace fdbpack::supervise::sim

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-namespace fdbpack::sim {
-
-using supervise::Signalled;
+namespace fdbpack::supervise::sim {
 
 int ProcessTable::take_pid() {
   for (;;) {  // at most a dozen of 32 are ours
@@ -25,7 +23,7 @@ void ProcessTable::shuffle_strangers() {
   }
 }
 
-SimProcess& ProcessTable::spawn(int id, const supervise::Revision& revision, Instant now) {
+SimProcess& ProcessTable::spawn(int id, const Revision& revision, Instant now) {
   std::erase_if(processes_, [](const SimProcess& p) {
     return !p.is_alive && !p.group_lives && p.is_reaped && !p.is_watched;
   });
@@ -71,7 +69,7 @@ bool ProcessTable::signal(SimProcess& process, int signal, Instant now) {
   return true;
 }
 
-void ProcessTable::exit_at(SimProcess& process, Instant at, const supervise::Exit& exit) {
+void ProcessTable::exit_at(SimProcess& process, Instant at, const Exit& exit) {
   const Instant when = std::max(at, process.unkillable_until);
   if (when >= process.dies_at) return;
   process.dies_at = when;
@@ -114,4 +112,4 @@ int ProcessTable::count_living(int id) const {
       }));
 }
 
-}  // namespace fdbpack::sim
+}  // namespace fdbpack::supervise::sim

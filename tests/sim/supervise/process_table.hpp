@@ -16,15 +16,15 @@
 #include <optional>
 #include <vector>
 
-namespace fdbpack::sim {
+namespace fdbpack::supervise::sim {
 
 inline constexpr Instant kNever = Instant::max();
 
 struct SimProcess {
   std::uint64_t serial = 0;  // what a pidfd is to the real agent: never used twice
   int pid = 0;
-  int id = 0;                    // which section it was started for: the environment marker
-  supervise::Revision revision;  // likewise
+  int id = 0;         // which section it was started for: the environment marker
+  Revision revision;  // likewise
   Instant since;
   bool is_alive = true;
   bool is_reaped = false;
@@ -37,19 +37,19 @@ struct SimProcess {
   Instant unkillable_until{};  // state D
   Instant dies_at = kNever;
   Instant group_dies_at = kNever;
-  supervise::Exit exit;
+  Exit exit;
 };
 
 class ProcessTable {
  public:
   explicit ProcessTable(Random& random) : random_(random) { processes_.reserve(32); }
 
-  SimProcess& spawn(int id, const supervise::Revision& revision, Instant now);
+  SimProcess& spawn(int id, const Revision& revision, Instant now);
   void reap(SimProcess& process);
 
   // False: nobody is there to get it (ESRCH).
   bool signal(SimProcess& process, int signal, Instant now);
-  void exit_at(SimProcess& process, Instant at, const supervise::Exit& exit);
+  void exit_at(SimProcess& process, Instant at, const Exit& exit);
 
   [[nodiscard]] Instant next_death() const;
   // Lets everybody die whose time has come.
@@ -75,4 +75,4 @@ class ProcessTable {
   std::uint64_t last_serial_ = 0;
 };
 
-}  // namespace fdbpack::sim
+}  // namespace fdbpack::supervise::sim

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <memory>
 
-namespace fdbpack::sim {
+namespace fdbpack::supervise::sim {
 namespace {
 
-using namespace supervise;  // NOLINT: a test of this namespace
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -334,4 +333,4 @@ Outcome run_schedule(std::uint64_t seed, ConfCache& cache) {
   return Schedule(seed, cache).run();
 }
 
-}  // namespace fdbpack::sim
+}  // namespace fdbpack::supervise::sim

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace fdbpack::sim {
+namespace fdbpack::supervise::sim {
 
 struct Outcome {
   std::string failure;  // empty: all invariants held and it converged
@@ -19,4 +19,4 @@ struct Outcome {
 
 [[nodiscard]] Outcome run_schedule(std::uint64_t seed, ConfCache& cache);
 
-}  // namespace fdbpack::sim
+}  // namespace fdbpack::supervise::sim

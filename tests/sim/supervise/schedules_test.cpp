@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <iostream>
 
-namespace fdbpack::sim {
+namespace fdbpack::supervise::sim {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -48,4 +48,4 @@ TEST_P(ProcessSchedules, KeepTheInvariantsAndConverge) {
 INSTANTIATE_TEST_SUITE_P(Part, ProcessSchedules, testing::Range(std::uint64_t{0}, kParts));
 
 }  // namespace
-}  // namespace fdbpack::sim
+}  // namespace fdbpack::supervise::sim

@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fdbpack::sim {
+namespace fdbpack::supervise::sim {
 
-using namespace supervise;  // NOLINT: a test of this namespace
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 namespace {
 
-// In the order of supervise::Event.
+// In the order of Event.
 constexpr std::array kEventNames = {
     "configured", "deconfigured",    "start",  "stop",       "restart",
     "launched",   "launch_failed",   "exited", "group_gone", "timer",
@@ -394,4 +393,4 @@ void SimAgent::check_process(int id, const View& view) {
   }
 }
 
-}  // namespace fdbpack::sim
+}  // namespace fdbpack::supervise::sim

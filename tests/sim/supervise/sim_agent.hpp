@@ -22,7 +22,7 @@
 #include <optional>
 #include <string>
 
-namespace fdbpack::sim {
+namespace fdbpack::supervise::sim {
 
 // The last things that happened, for the report of a failure.
 class Trace {
@@ -76,7 +76,7 @@ class SimAgent {
   // Adopts what lives, then reads the conf.
   void begin(const std::string& conf_text, Instant now);
   void read_conf(const std::string& text, Instant now);
-  void command(int id, const supervise::Event& event, Instant now);
+  void command(int id, const Event& event, Instant now);
   void hang_up(const std::string& conf_text, Instant now);
   void shut_down(Instant kill_by, Instant now);
 
@@ -86,20 +86,20 @@ class SimAgent {
 
   // Empty, or what is wrong.
   [[nodiscard]] const std::string& failure() const { return failure_; }
-  [[nodiscard]] const supervise::State* state(int id) const;
+  [[nodiscard]] const State* state(int id) const;
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] std::size_t live() const;
 
  private:
   struct Slot {
     bool exists = false;
-    supervise::State state;
-    supervise::Policy policy;
+    State state;
+    Policy policy;
     std::optional<conf::ProcessCommand> command;
     bool kill_on_change = true;
     std::optional<Instant> timer;
     std::optional<Instant> launch_at;
-    supervise::Revision launch_revision;
+    Revision launch_revision;
     std::uint64_t serial = 0;  // of the process that it holds
     int pid = 0;
     bool is_own = false;  // our child: its exit status can be read
@@ -115,19 +115,19 @@ class SimAgent {
 
   void fail(int id, const std::string& what);
   Slot& slot(int id) { return slots_[static_cast<std::size_t>(id)]; }
-  void feed(int id, const supervise::Event& event, Instant now);
-  void perform(int id, const supervise::Action& action, Instant now);
-  void ask_launch(int id, const supervise::Launch& launch, Instant now);
-  void send(int id, const supervise::SendSignal& signal, Instant now);
+  void feed(int id, const Event& event, Instant now);
+  void perform(int id, const Action& action, Instant now);
+  void ask_launch(int id, const Launch& launch, Instant now);
+  void send(int id, const SendSignal& signal, Instant now);
   void finish_launch(int id, Instant now);
   void see_exit(int id, Instant now);
   void adopt(SimProcess& process, Instant now);
   Slot& make_slot(int id, Instant now);
   void apply(const ParsedConf& parsed, Instant now);
-  void apply(const supervise::Change& change, const conf::MonitorConf& conf, Instant now);
-  void count_end(Slot& slot, const supervise::Event& event, Instant now);
+  void apply(const Change& change, const conf::MonitorConf& conf, Instant now);
+  void count_end(Slot& slot, const Event& event, Instant now);
   void check(int id);
-  void check_process(int id, const supervise::View& view);
+  void check_process(int id, const View& view);
 
   ProcessTable& table_;
   ConfCache& cache_;
@@ -141,4 +141,4 @@ class SimAgent {
   std::string failure_;
 };
 
-}  // namespace fdbpack::sim
+}  // namespace fdbpack::supervise::sim
