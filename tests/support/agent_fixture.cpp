@@ -193,16 +193,20 @@ std::vector<std::string> AgentTest::living() const {
 }
 
 nlohmann::json AgentTest::status() const {
-  return nlohmann::json::parse(read_file(dir_.path("state/status.json")), nullptr, false);
+  auto document = nlohmann::json::parse(read_file(dir_.path("state/status.json")), nullptr, false);
+  // What an agent before this one wrote says nothing about now.
+  const bool is_of_now = document.is_object() && document.contains("agent") &&
+                         document["agent"].value("pid", 0) == agent_pid_;
+  return is_of_now ? document : nlohmann::json::object();
 }
 
 nlohmann::json AgentTest::status_of(const std::string& section) const {
-  const auto document = status();
-  if (!document.is_object() || !document.contains("processes")) return nullptr;
-  for (const auto& process : document["processes"]) {
-    if (process.value("section", process.value("id", "")) == section) return process;
-  }
-  return nullptr;
+  const auto processes = status().value("processes", nlohmann::json::object());
+  return processes.value(section, nlohmann::json::object());
+}
+
+nlohmann::json AgentTest::last_exit(const std::string& section) const {
+  return status_of(section).value("last_exit", nlohmann::json::object());
 }
 
 void AgentTest::reload() {

@@ -90,10 +90,11 @@ class AgentTest : public ::testing::Test {
   // Children of this test that live now: their ids, sorted; an id twice is a double.
   [[nodiscard]] std::vector<std::string> living() const;
 
-  // The agent's status document; null when there is none.
+  // The status document of the agent that runs now; an empty object when there is none yet.
   [[nodiscard]] nlohmann::json status() const;
-  // One process of it by section, null when it is not there.
+  // One process of it by section, and how that ended last; empty objects when there is nothing.
   [[nodiscard]] nlohmann::json status_of(const std::string& section) const;
+  [[nodiscard]] nlohmann::json last_exit(const std::string& section) const;
 
   [[nodiscard]] std::string mark() const { return mark_; }
   [[nodiscard]] std::vector<std::string> marked_environment() const;

@@ -46,9 +46,7 @@ class AdoptionFault : public AgentTest {
   void expect_all_adopted() {
     for (const Section& section : sections_) {
       EXPECT_TRUE(wait([&] {
-        const auto process = status_of("child." + section.id);
-        return process.is_object() && process.value("pid", 0) == last_pid(section.id) &&
-               process.value("agentPid", agent_pid()) == agent_pid();
+        return status_of("child." + section.id).value("pid", 0) == last_pid(section.id);
       })) << section.id
           << " " << status_of("child." + section.id);
       EXPECT_EQ(starts(section.id), 1u) << section.id;
@@ -160,7 +158,7 @@ TEST_F(Fault19, ReplacedBinaryIsAdoptedAndUsedAtTheNextStart) {
   start_agent();
   EXPECT_TRUE(wait([&] { return status_of("child.a").value("pid", 0) == last_pid("a"); }));
   EXPECT_EQ(starts("a"), 1u);
-  EXPECT_TRUE(wait([&] { return status_of("child.a").value("isBinaryReplaced", false); }))
+  EXPECT_TRUE(wait([&] { return status_of("child.a").value("binary_replaced", false); }))
       << "nothing says that another binary is on disk than runs: " << status_of("child.a");
   ASSERT_TRUE(Pidfd(last_pid("a")).send(SIGKILL));
   ASSERT_TRUE(wait_for_starts("a", 2));

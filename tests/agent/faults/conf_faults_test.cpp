@@ -104,7 +104,9 @@ TEST_F(Fault08, GarbageInTheConfTouchesNoProcessAndIsSaidWithItsLine) {
   replace_file(conf_path(), "one\ntwo\n\x01\x02\xff garbage\n[unterminated\nkey value\n");
   ASSERT_TRUE(wait_for_log("Severity=\"40\"", from));
   EXPECT_TRUE(wait([&] {
-    return status().value("conf", nlohmann::json()).value("error", "") != "";
+    const auto shown = status().value("conf", nlohmann::json::object());
+    return !shown.value("accepted", true) && !shown["errors"].empty() &&
+           shown["errors"][0].value("line", 0) > 0;
   })) << status();
   expect_untouched_then_healed();
 }
@@ -222,7 +224,7 @@ TEST_F(Fault38, WithoutKillOnConfigurationChangeANewCommandLineWaitsForTheNextSt
   ASSERT_TRUE(wait_for_log("Found new configuration for child.a", from));
   ASSERT_TRUE(wait_for_log("Deconfigured child.b", from));
   EXPECT_EQ(living(), (std::vector<std::string>{"a", "b"}));
-  EXPECT_TRUE(wait([&] { return status_of("child.a").value("pendingChange", "") == "command"; }))
+  EXPECT_TRUE(wait([&] { return status_of("child.a").value("pending_change", "") == "command"; }))
       << status_of("child.a");
   const pid_t last_of_b = last_pid("b");
   ASSERT_TRUE(Pidfd(last_pid("a")).send(SIGKILL));

@@ -33,9 +33,8 @@ class Fault18 : public AgentTest {
     ASSERT_TRUE(wait([&] { return count_in_log("Unable to launch") >= 3; }, Seconds(30)));
     EXPECT_LT(count_in_log("Unable to launch"), 12u);
     EXPECT_EQ(count_in_log("exited 0"), 0u);
-    EXPECT_TRUE(wait([&] {
-      return status_of("child.a").value("lastExit", nlohmann::json()).value("cause", "") == "exec";
-    })) << status_of("child.a");
+    EXPECT_TRUE(wait([&] { return last_exit("child.a").value("cause", "") == "exec"; }))
+        << status_of("child.a");
     fs::copy_file(child_program(), command + ".new");
     fs::rename(command + ".new", command);
     EXPECT_TRUE(wait_for_starts("a", 1, Seconds(30)));

@@ -47,10 +47,8 @@ TEST_F(Fault26, ChildOverItsMemoryLimitIsStoppedAndTheCauseIsKept) {
   ASSERT_TRUE(wait_for_starts("big", 1));
   ASSERT_TRUE(wait_for_log("being killed for exceeding resident memory limit"));
   ASSERT_TRUE(wait_for_starts("big", 2));
-  EXPECT_TRUE(wait([&] {
-    return status_of("child.big").value("lastExit", nlohmann::json()).value("cause", "") ==
-           "memory_limit";
-  })) << status_of("child.big");
+  EXPECT_TRUE(wait([&] { return last_exit("child.big").value("cause", "") == "memory_limit"; }))
+      << status_of("child.big");
   EXPECT_EQ(starts("a"), 1u);
 }
 

@@ -202,8 +202,8 @@ TEST_F(Fault51, WithoutAWritableCgroupItSupervisesByProcessGroupAndSaysSo) {
                     "sh"};
   start_agent(options);
   ASSERT_TRUE(wait_for_starts("a.grandchild", 1));
-  EXPECT_TRUE(wait([&] { return status().is_object(); }));
-  EXPECT_TRUE(status().contains("cgroup")) << status();
+  EXPECT_TRUE(wait([&] { return status().dump().find("cgroup") != std::string::npos; }))
+      << status();
   const pid_t grandchild = last_pid("a.grandchild");
   ASSERT_TRUE(Pidfd(last_pid("a")).send(SIGKILL));
   ASSERT_TRUE(wait_for_starts("a", 2));
@@ -234,7 +234,7 @@ TEST_F(Fault52, WithHiddenProcessesItStillAdoptsItsOwn) {
       "unshare", "-m", "sh", "-c", "mount -t proc -o hidepid=2 none /proc && exec \"$@\"", "sh"};
   start_agent(options);
   ASSERT_TRUE(wait_for_starts("a", 1));
-  ASSERT_TRUE(wait([&] { return status_of("child.a").is_object(); }));
+  ASSERT_TRUE(wait([&] { return status_of("child.a").contains("pid"); }));
   kill_agent();
   start_agent(options);
   EXPECT_FALSE(wait([&] { return starts("a") > 1; }, Seconds(1)));
