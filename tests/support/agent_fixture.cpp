@@ -14,7 +14,7 @@
 namespace fdbpack::test {
 namespace {
 
-constexpr const char* kMark = "FDBPACK_TEST_MARK";
+constexpr const char* kMark = "AGENT_TEST_MARK";
 
 std::string new_mark() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();

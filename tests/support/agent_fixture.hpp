@@ -8,7 +8,7 @@
 //             stamps              one line per start of a child (tests/children/test_child.cpp)
 //             state/  lock        the agent's own
 //
-// Everything a test starts carries FDBPACK_TEST_MARK with a value of its own; the fixture ends all
+// Everything a test starts carries AGENT_TEST_MARK with a value of its own; the fixture ends all
 // of it, wherever it was handed to.
 #pragma once
 

@@ -23,7 +23,7 @@ TEST_F(Fault13, AsPidOneItStartsRestartsReapsAndStops) {
   start_agent(options);
   ASSERT_TRUE(wait_for_starts("a", 1));
   ASSERT_TRUE(wait_for_starts("b", 2)) << "its first copy left an orphan and ended";
-  const auto marked = processes_marked("FDBPACK_TEST_MARK", mark());
+  const auto marked = processes_marked("AGENT_TEST_MARK", mark());
   // Numbers in the stamps are those of the namespace; the child is found by its parent outside.
   pid_t inside_agent = 0;
   for (const pid_t pid : marked) {

@@ -37,7 +37,7 @@ TEST_F(Fault24, OomKillOfOneChildLeavesTheOthersAlone) {
   EXPECT_EQ(starts("a"), 1u);
   EXPECT_TRUE(is_alive(agent_pid()));
   kill_agent();
-  kill_marked("FDBPACK_TEST_MARK", mark());
+  kill_marked("AGENT_TEST_MARK", mark());
   EXPECT_TRUE(wait([&] { return rmdir(group.c_str()) == 0; }));
 }
 

@@ -55,7 +55,7 @@ TEST_F(Fault17, ChildrenInheritOnlyTheThreeStandardDescriptors) {
   }
   write_conf(sections);
   AgentOptions options;
-  options.prefix = {"sh", "-c", "exec 7</dev/null 19</dev/null; exec \"$@\"", "sh"};
+  options.prefix = {"sh", "-c", "exec 7</dev/null 9</dev/null; exec \"$@\"", "sh"};
   start_agent(options);
   for (const Section& section : sections) {
     const std::string path = dir().path("fds." + section.id);
