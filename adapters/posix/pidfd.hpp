@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The system calls around a pidfd, which glibc 2.36 only has in part.
+#pragma once
+
+#include "adapters/posix/fd.hpp"
+#include "fdbpack/supervise/exit.hpp"
+
+#include <optional>
+
+namespace fdbpack::posix {
+
+[[nodiscard]] UniqueFd open_pidfd(int pid);
+
+// 0, or the errno.
+[[nodiscard]] int pidfd_signal(int pidfd, int signal);
+// To the process group of the process. Before Linux 6.9 by kill(2), if the process still lives.
+[[nodiscard]] int pidfd_signal_group(int pidfd, int pid, int signal);
+
+// The pid behind the descriptor, from /proc/self/fdinfo; none when it is gone or no pidfd.
+[[nodiscard]] std::optional<int> pid_of_pidfd(int pidfd);
+
+enum class Reaped {
+  ended,       // `exit` holds how
+  alive,       // not yet
+  not_reaped,  // it is not our child, and its parent has not reaped it yet
+};
+
+struct ReapOutcome {
+  Reaped what = Reaped::alive;
+  supervise::Exit exit;
+};
+
+// How the process ended. A child of ours is reaped by this; of others the kernel tells the status
+// from Linux 6.15 on, and UnknownEnd is all there is before.
+[[nodiscard]] ReapOutcome reap_pidfd(int pidfd);
+
+}  // namespace fdbpack::posix
