@@ -62,6 +62,9 @@ struct Backoff {
 // The process is being started now.
 [[nodiscard]] Backoff note_start(Backoff backoff, Instant now);
 
+// The process ended now because it was asked to, and is started again without any delay.
+[[nodiscard]] Backoff earn_credit(Backoff backoff, Instant now);
+
 struct RestartDelay {
   Backoff backoff;
   Duration delay{};

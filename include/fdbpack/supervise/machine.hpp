@@ -58,6 +58,9 @@
 //     somebody. After that GroupGone once nobody is left; a signal to the group that fails with
 //     ESRCH is the sign.
 //   - Adopted before Configured. Afterwards Configured or Deconfigured for every machine.
+//   - A group that an earlier agent left without its process is adopted like one, and reported at
+//     once as exited with `group_lives`.
+//   - All actions of a step are performed, in their order, before the next event.
 //   - After Forgotten the machine is dropped.
 //   - A stop by an administrator that is to survive the agent is sent again as Stop before
 //     Configured.
@@ -130,9 +133,7 @@ struct Waiting {
 
 struct Starting {
   Instant since;
-  Revision revision;                     // the newest when the launch was asked for
-  std::optional<StopReason> stop;        // asked for meanwhile: stopped as soon as it lives
-  std::optional<Instant> stop_deadline;  // of a shutdown
+  Revision revision;  // the newest when the launch was asked for
   bool operator==(const Starting&) const = default;
 };
 
@@ -165,7 +166,8 @@ struct Clearing {
   Instant since;
   Instant again_at;
   unsigned repeats = 0;
-  bool was_asked = false;  // the end was asked for: start again at once if it is to run
+  bool is_stuck = false;
+  bool is_at_once = false;  // if it is to run, it is started without a delay
   Exit exit;
   bool operator==(const Clearing&) const = default;
 };
@@ -184,9 +186,10 @@ struct Death {
 struct State {
   Phase phase;
   bool is_configured = false;
-  bool is_held = false;  // an administrator stopped it
-  bool is_shutting_down = false;
-  Revision desired;  // the newest configuration
+  bool kill_on_change = false;         // the newest configuration allows to stop it for a change
+  bool is_held = false;                // an administrator stopped it
+  std::optional<Instant> shutdown_by;  // the agent stops: SIGKILL at the latest then
+  Revision desired;                    // the newest configuration
   Backoff backoff;
   std::uint64_t starts = 0;
   unsigned quick_deaths = 0;  // ends of its own in a row, none after a run of 10 s or more
@@ -317,6 +320,10 @@ struct Step {
 
 // Something of it lives or may live: a launch is outstanding, or a process or its group is there.
 [[nodiscard]] bool is_alive(const State& state);
+
+// What the process that lives was started with, or will be if none lives: the revision to compare
+// a new configuration with (conf_change.hpp).
+[[nodiscard]] Revision current_revision(const State& state);
 
 enum class PendingChange { none, settings, command };
 [[nodiscard]] std::string_view to_string(PendingChange change);
