@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace fdbpack::posix {
@@ -33,24 +34,24 @@ Result<std::string> PosixFiles::read(const std::string& path, std::size_t bytes_
     return fail(ErrorCode::invalid_argument, "reading " + path + ": it is not a regular file");
   }
   std::string text;
-  std::size_t size = static_cast<std::size_t>(info.st_size) + 1;  // one more, to see its end
-  do {
-    if (text.size() > bytes_max || size > bytes_max + 1) {
+  for (;;) {
+    // One byte more than is allowed, to see whether there is more.
+    const std::size_t before = text.size();
+    const auto left = static_cast<std::size_t>(info.st_size) + 1 > before
+                          ? static_cast<std::size_t>(info.st_size) + 1 - before
+                          : std::size_t{4096};
+    text.resize(before + std::min(left, bytes_max + 1 - before));
+    const ssize_t got = ::read(file.get(), text.data() + before, text.size() - before);
+    const int error_number = errno;
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && error_number == EINTR) continue;
+    if (got < 0) return fail(errno_error("reading " + path, error_number));
+    if (got == 0) return text;
+    if (text.size() > bytes_max) {
       return fail(ErrorCode::invalid_argument, "reading " + path + ": it is larger than " +
                                                    std::to_string(bytes_max) + " bytes");
     }
-    const std::size_t before = text.size();
-    text.resize(before + size);
-    const ssize_t got = ::read(file.get(), text.data() + before, size);
-    if (got < 0 && errno == EINTR) {
-      text.resize(before);
-      continue;
-    }
-    if (got < 0) return fail(errno_error("reading " + path, errno));
-    text.resize(before + static_cast<std::size_t>(got));
-    if (got == 0) return text;
-    size = 4096;
-  } while (true);
+  }
 }
 
 Status PosixFiles::replace(const std::string& path, std::string_view text, unsigned mode) {

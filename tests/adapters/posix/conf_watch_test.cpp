@@ -119,7 +119,8 @@ TEST_F(ConfWatching, ALinkedDirectoryThatIsPointedElsewhereIsSeen) {
 }
 
 TEST_F(ConfWatching, AMissingDirectoryIsSeenWhenItComes) {
-  watch_ = std::make_unique<ConfWatch>(io_, clock_, dir_.path("a/b/f.conf"), [this] { ++changes_; });
+  watch_ =
+      std::make_unique<ConfWatch>(io_, clock_, dir_.path("a/b/f.conf"), [this] { ++changes_; });
   fs::create_directories(dir_.path("a/b"));
   (void)dir_.write("a/b/f.conf", "x");
   EXPECT_TRUE(is_told());

@@ -50,13 +50,15 @@ TEST_F(LogSinkTo, WritesJson) {
   LogSink log(io_, clock_, {LogFormat::json, "g", false}, writer_.get());
   log.write(Severity::info, "p", "say \"hi\"\xff");
   log.flush();
-  EXPECT_THAT(read_some(), testing::EndsWith("\"process\":\"p\",\"message\":\"say \\\"hi\\\"\xEF\xBF\xBD\"}\n"));
+  EXPECT_THAT(read_some(),
+              testing::EndsWith("\"process\":\"p\",\"message\":\"say \\\"hi\\\"\xEF\xBF\xBD\"}\n"));
 }
 
 TEST_F(LogSinkTo, AReaderThatDoesNotReadCostsLinesButNoTime) {
   LogSink log(io_, clock_, {}, writer_.get());
   const std::string line(1000, 'x');
-  for (int i = 0; i < 1000; ++i) log.write(Severity::info, "p", line);
+  for (int i = 0; i < 1000; ++i)
+    log.write(Severity::info, "p", line);
   EXPECT_GT(log.dropped(), 0u);
   std::string all;
   ASSERT_TRUE(test::run_until(io_, [&] {

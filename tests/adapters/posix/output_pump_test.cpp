@@ -31,7 +31,8 @@ class OutputPump : public testing::Test {
   }
   std::vector<std::string> texts() const {
     std::vector<std::string> result;
-    for (const auto& line : lines_) result.push_back(line.text);
+    for (const auto& line : lines_)
+      result.push_back(line.text);
     return result;
   }
   [[nodiscard]] bool wait_for_lines(std::size_t count) {
@@ -71,11 +72,13 @@ TEST_F(OutputPump, ALineJustUnderTheLimitIsNotSplit) {
 
 TEST_F(OutputPump, ATenMegabyteLineComesInPiecesOrIsCounted) {
   const std::string part(1024 * 1024, 'y');
-  for (int i = 0; i < 10; ++i) write(pump_->fds(id_).out, part);
+  for (int i = 0; i < 10; ++i)
+    write(pump_->fds(id_).out, part);
   write(pump_->fds(id_).out, "\nend\n");
   ASSERT_TRUE(run_until(io_, [&] { return !lines_.empty() && lines_.back().text == "end"; }));
   std::uint64_t bytes = 0;
-  for (const auto& line : lines_) bytes += line.text.size();
+  for (const auto& line : lines_)
+    bytes += line.text.size();
   EXPECT_EQ(bytes + pump_->counters(id_).bytes_dropped, 10 * part.size() + 3);
   EXPECT_GT(pump_->counters(id_).lines_cut + pump_->counters(id_).bytes_dropped, 0u);
 }
@@ -97,7 +100,8 @@ TEST_F(OutputPump, TheLastWordsOfAProcessNeedNoNewline) {
 
 TEST_F(OutputPump, AFloodDoesNotBlockTheWriterNorGrowForever) {
   const std::string part(1024 * 1024, '\n');
-  for (int i = 0; i < 20; ++i) write(pump_->fds(id_).out, part);  // nobody reads meanwhile
+  for (int i = 0; i < 20; ++i)
+    write(pump_->fds(id_).out, part);  // nobody reads meanwhile
   write(pump_->fds(id_).out, "end\n");
   ASSERT_TRUE(run_until(io_, [&] { return !lines_.empty() && lines_.back().text == "end"; }));
   EXPECT_GT(pump_->counters(id_).bytes_dropped, 0u);

@@ -21,7 +21,8 @@ class ProcessTable : public testing::Test {
       ::kill(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
     }
-    for (auto& found : findings_.found) ::close(found.pidfd);
+    for (auto& found : findings_.found)
+      ::close(found.pidfd);
   }
   int start(const std::string& agent, const std::string& section,
             const std::string& script = "exec sleep 60") {
