@@ -61,7 +61,7 @@ class Child {
   [[nodiscard]] virtual int pid() const = 0;
   // The descriptor that stands for the process; it stays the Child's.
   [[nodiscard]] virtual int pidfd() const = 0;
-  // 0, or the errno. ESRCH: nobody is there any more.
+  // 0, or the errno. ESRCH: nobody is there any more. The group can outlive the process.
   virtual int signal_process(int signal) = 0;
   virtual int signal_group(int signal) = 0;
 };
@@ -87,8 +87,6 @@ class Launcher {
   // Reaps what ended and is nobody's Child: orphans that were handed to PID 1 or to a subreaper.
   // Returns how many there were.
   virtual std::size_t reap_strangers() = 0;
-  // True while somebody of the process group lives.
-  [[nodiscard]] virtual bool group_lives(int pgid) const = 0;
 };
 
 }  // namespace fdbpack::ports

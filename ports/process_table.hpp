@@ -56,9 +56,9 @@ class ProcessTable {
                                       const std::vector<std::uint32_t>& uids) = 0;
   // Resident memory in bytes; none when it cannot be read.
   [[nodiscard]] virtual std::optional<std::uint64_t> resident_bytes(int pid) const = 0;
-  // Processes that were started below `section`'s, left its process group and were handed to us:
-  // SIGKILL to each. Returns how many.
-  virtual std::size_t kill_escaped(const std::string& agent_id, const std::string& section) = 0;
+  // SIGKILL to what was started below a process of this agent that is gone, left its process group
+  // and was handed to us. `live` are the processes that are not gone, in order. Returns how many.
+  virtual std::size_t kill_escaped(const std::string& agent_id, const std::vector<int>& live) = 0;
 };
 
 }  // namespace fdbpack::ports

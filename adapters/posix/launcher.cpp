@@ -47,9 +47,18 @@ class ProcessWatch : public std::enable_shared_from_this<ProcessWatch> {
     if (outcome.what == Reaped::alive) return wait();
     if (outcome.what == Reaped::not_reaped && retries_++ < kReapRetriesMax) return look_later();
     launcher_.children_.erase(pid_);
+    has_ended_ = true;
     const auto report = std::exchange(on_exit_, nullptr);
     const auto keep = shared_from_this();  // the report may drop the Child
-    report(outcome.exit, pidfd_signal_group(pidfd(), pid_, 0) == 0);
+    report(outcome.exit, signal_group(0) == 0);
+  }
+
+  // Zombies are signalled without complaint, and whose parent does not reap stays one: so once the
+  // process has ended it is looked up who of the group really lives.
+  int signal_group(int signal) {
+    const int error_number = pidfd_signal_group(pidfd(), pid_, signal);
+    if (error_number == 0 && has_ended_ && !group_has_living_member(pid_)) return ESRCH;
+    return error_number;
   }
 
   // The Child is gone: nobody is interested any more.
@@ -74,6 +83,7 @@ class ProcessWatch : public std::enable_shared_from_this<ProcessWatch> {
   ports::OnExit on_exit_;
   std::unique_ptr<ports::Alarm> retry_;
   unsigned retries_ = 0;
+  bool has_ended_ = false;
 };
 
 namespace {
@@ -88,9 +98,7 @@ class PosixChild final : public ports::Child {
   [[nodiscard]] int pid() const override { return watch_->pid(); }
   [[nodiscard]] int pidfd() const override { return watch_->pidfd(); }
   int signal_process(int signal) override { return pidfd_signal(watch_->pidfd(), signal); }
-  int signal_group(int signal) override {
-    return pidfd_signal_group(watch_->pidfd(), watch_->pid(), signal);
-  }
+  int signal_group(int signal) override { return watch_->signal_group(signal); }
 
  private:
   std::shared_ptr<ProcessWatch> watch_;

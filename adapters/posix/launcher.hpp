@@ -30,7 +30,6 @@ class PosixLauncher final : public ports::Launcher {
   [[nodiscard]] std::unique_ptr<ports::Child> adopt(int pid, int pidfd,
                                                     ports::OnExit on_exit) override;
   std::size_t reap_strangers() override;
-  [[nodiscard]] bool group_lives(int pgid) const override;
 
  private:
   friend class ProcessWatch;

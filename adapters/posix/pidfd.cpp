@@ -3,6 +3,7 @@
 
 #include "fdbpack/base/text.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 namespace fdbpack::posix {
 namespace {
@@ -70,6 +72,26 @@ int pidfd_signal_group(int pidfd, int pid, int signal) {
   }
   if (send(pidfd, 0, 0) == ESRCH) return ESRCH;
   return ::kill(-pid, signal) == 0 ? 0 : errno;
+}
+
+bool group_has_living_member(int pgid) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc"), ::closedir);
+  if (!directory) return true;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    if (!text::is_digit(entry->d_name[0])) continue;
+    const std::string path = std::string("/proc/") + entry->d_name + "/stat";
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    std::array<char, 512> buffer{};
+    const ssize_t size = file ? ::read(file.get(), buffer.data(), buffer.size()) : 0;
+    if (size <= 0) continue;
+    const std::string_view stat(buffer.data(), static_cast<std::size_t>(size));
+    const auto name_end = stat.rfind(')');
+    if (name_end == std::string_view::npos) continue;
+    const auto fields = text::split_words(stat.substr(name_end + 1));  // state, ppid, pgrp, ...
+    if (fields.size() < 3 || fields[2] != std::to_string(pgid)) continue;
+    if (fields[0] != "Z" && fields[0] != "X") return true;
+  }
+  return false;
 }
 
 std::optional<int> pid_of_pidfd(int pidfd) {

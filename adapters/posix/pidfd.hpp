@@ -17,6 +17,10 @@ namespace fdbpack::posix {
 // To the process group of the process. Before Linux 6.9 by kill(2), if the process still lives.
 [[nodiscard]] int pidfd_signal_group(int pidfd, int pid, int signal);
 
+// Somebody of the process group lives who is more than a zombie. Looks through all of /proc; true
+// when that cannot be done.
+[[nodiscard]] bool group_has_living_member(int pgid);
+
 // The pid behind the descriptor, from /proc/self/fdinfo; none when it is gone or no pidfd.
 [[nodiscard]] std::optional<int> pid_of_pidfd(int pidfd);
 

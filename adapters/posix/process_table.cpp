@@ -233,19 +233,19 @@ std::optional<std::uint64_t> ProcTable::resident_bytes(int pid) const {
   return pages ? std::optional(*pages * page_bytes) : std::nullopt;
 }
 
-std::size_t ProcTable::kill_escaped(const std::string& agent_id, const std::string& section) {
+std::size_t ProcTable::kill_escaped(const std::string& agent_id, const std::vector<int>& live) {
   const std::string own = std::to_string(::getpid());
   const auto children = read_all(root_ + "/self/task/" + own + "/children");
   if (!children) return 0;
+  const auto is_live = [&](std::optional<std::uint64_t> pid) {
+    return pid && std::binary_search(live.begin(), live.end(), static_cast<int>(*pid));
+  };
   std::size_t count = 0;
   for (const auto word : text::split_words(*children)) {
     const auto pid = text::parse_decimal(word);
-    if (!pid) continue;
+    if (!pid || is_live(pid)) continue;
     const auto marked = marks(static_cast<int>(*pid));
-    // Whoever is the process itself and not a descendant carries its own pid.
-    if (!marked || marked->agent != agent_id || marked->section != section || marked->pid == word) {
-      continue;
-    }
+    if (!marked || marked->agent != agent_id || is_live(text::parse_decimal(marked->pid))) continue;
     if (::kill(static_cast<pid_t>(*pid), SIGKILL) == 0) ++count;
   }
   return count;

@@ -29,7 +29,7 @@ class ProcTable final : public ports::ProcessTable {
                                      std::vector<int> handed,
                                      const std::vector<std::uint32_t>& uids) override;
   [[nodiscard]] std::optional<std::uint64_t> resident_bytes(int pid) const override;
-  std::size_t kill_escaped(const std::string& agent_id, const std::string& section) override;
+  std::size_t kill_escaped(const std::string& agent_id, const std::vector<int>& live) override;
 
  private:
   struct Marks {
