@@ -148,8 +148,4 @@ std::size_t PosixLauncher::reap_strangers() {
   return count;
 }
 
-bool PosixLauncher::group_lives(int pgid) const {
-  return ::kill(-pgid, 0) == 0;
-}
-
 }  // namespace fdbpack::posix

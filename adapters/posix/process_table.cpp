@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,7 @@
 namespace fdbpack::posix {
 namespace {
 
+constexpr int kExecRetriesMax = 200;           // of a millisecond each
 constexpr std::size_t kReadMax = 1024 * 1024;  // an environment may be long
 
 // None: it cannot be read at all.
@@ -56,6 +58,18 @@ std::optional<std::uint64_t> start_ticks(const std::string& stat) {
   return text::parse_decimal(fields[19]);
 }
 
+// A process has no environment for a moment while it executes another program: its end is then 0.
+// Zombies and kernel threads never have one.
+bool is_executing(const std::string& stat) {
+  constexpr std::uint64_t kKernelThread = 0x00200000;
+  const auto name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return false;
+  const auto fields = text::split_words(std::string_view(stat).substr(name_end + 1));
+  if (fields.size() < 49 || fields[0] == "Z" || fields[0] == "X") return false;
+  const auto flags = text::parse_decimal(fields[6]);
+  return flags && (*flags & kKernelThread) == 0 && fields[48] == "0";
+}
+
 bool is_found(const ports::Findings& findings, std::string_view section) {
   return std::any_of(findings.found.begin(), findings.found.end(),
                      [&](const ports::Found& found) { return found.section == section; });
@@ -88,8 +102,14 @@ std::optional<ports::ProcessStamp> ProcTable::stamp(int pid) const {
 }
 
 std::optional<ProcTable::Marks> ProcTable::marks(int pid) const {
-  const auto environment = read_all(path(pid, "environ"));
-  if (!environment || environment->empty()) return {};  // empty: a zombie
+  auto environment = read_all(path(pid, "environ"));
+  for (int i = 0; i < kExecRetriesMax && environment && environment->empty(); ++i) {
+    if (!is_executing(read_all(path(pid, "stat")).value_or(""))) break;
+    const timespec pause{0, 1'000'000};
+    ::nanosleep(&pause, nullptr);
+    environment = read_all(path(pid, "environ"));
+  }
+  if (!environment || environment->empty()) return {};
   Marks marks;
   for (const auto variable : text::split(*environment, '\0')) {
     if (const auto agent = value_of(variable, ports::kMarkerAgent); !agent.empty()) {
