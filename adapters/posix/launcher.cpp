@@ -43,7 +43,7 @@ class ProcessWatch : public std::enable_shared_from_this<ProcessWatch> {
   // Reports the end if there is one. Also called when SIGCHLD shows that there must be.
   void look() {
     if (!on_exit_) return;
-    const ReapOutcome outcome = reap_pidfd(pidfd());
+    const ReapOutcome outcome = reap_pidfd(pidfd(), pid_);
     if (outcome.what == Reaped::alive) return wait();
     if (outcome.what == Reaped::not_reaped && retries_++ < kReapRetriesMax) return look_later();
     launcher_.children_.erase(pid_);

@@ -42,7 +42,33 @@ supervise::Exit from_wait_status(int status) {
   return supervise::UnknownEnd{};
 }
 
-ReapOutcome ask_kernel(int pidfd) {
+// The wait status of a zombie, field 52 of its stat. Its pid cannot be used anew before it is
+// reaped.
+std::optional<int> zombie_status(int pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 1024> buffer{};
+  const ssize_t size = file ? ::read(file.get(), buffer.data(), buffer.size()) : 0;
+  if (size <= 0) return {};
+  const std::string_view stat(buffer.data(), static_cast<std::size_t>(size));
+  const auto name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return {};
+  const auto fields = text::split_words(stat.substr(name_end + 1));
+  if (fields.size() < 50 || fields[0] != "Z") return {};
+  const auto status = text::parse_decimal(fields[49]);
+  if (!status || *status > 0xFFFF) return {};
+  return static_cast<int>(*status);
+}
+
+// A status of 0 may also mean that we are not allowed to know it: then the other way is tried.
+std::optional<supervise::Exit> zombie_exit(int pidfd, int pid) {
+  const auto status = zombie_status(pid);
+  if (!status || *status == 0 || send(pidfd, 0, 0) != 0) return {};
+  return from_wait_status(*status);
+}
+
+ReapOutcome ask_kernel(int pidfd, int pid) {
+  if (const auto exit = zombie_exit(pidfd, pid)) return {Reaped::ended, *exit};
   PidfdInfo info{};
   info.mask = kInfoExit;
   if (::ioctl(pidfd, kGetInfo, &info) == 0 && (info.mask & kInfoExit) != 0) {
@@ -110,11 +136,11 @@ std::optional<int> pid_of_pidfd(int pidfd) {
   return {};
 }
 
-ReapOutcome reap_pidfd(int pidfd) {
+ReapOutcome reap_pidfd(int pidfd, int pid) {
   siginfo_t info{};
   const auto id = static_cast<id_t>(pidfd);
   if (::waitid(static_cast<idtype_t>(P_PIDFD), id, &info, WEXITED | WNOHANG) != 0) {
-    return ask_kernel(pidfd);
+    return ask_kernel(pidfd, pid);
   }
   if (info.si_pid == 0) return {Reaped::alive, supervise::UnknownEnd{}};
   if (info.si_code == CLD_EXITED) return {Reaped::ended, supervise::Exited{info.si_status}};

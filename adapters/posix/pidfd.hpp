@@ -35,8 +35,9 @@ struct ReapOutcome {
   supervise::Exit exit;
 };
 
-// How the process ended. A child of ours is reaped by this; of others the kernel tells the status
-// from Linux 6.15 on, and UnknownEnd is all there is before.
-[[nodiscard]] ReapOutcome reap_pidfd(int pidfd);
+// How the process ended. A child of ours is reaped by this. Of others it is read from /proc while
+// their parent has not reaped them, and asked of the kernel (Linux 6.15) afterwards; else it is an
+// UnknownEnd.
+[[nodiscard]] ReapOutcome reap_pidfd(int pidfd, int pid);
 
 }  // namespace fdbpack::posix
