@@ -94,7 +94,8 @@ Daemon Daemon::start() {
 void Daemon::report(int exit_code) {
   if (!to_parent_) return;
   const auto code = static_cast<unsigned char>(exit_code);
-  static_cast<void>(::write(to_parent_.get(), &code, 1));
+  while (::write(to_parent_.get(), &code, 1) < 0 && errno == EINTR) {
+  }
   to_parent_.reset();
 }
 

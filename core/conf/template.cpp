@@ -7,6 +7,8 @@
 #include <inja/inja.hpp>
 
 #include <exception>
+#include <set>
+#include <stdexcept>
 
 namespace fdbpack::conf {
 namespace {
@@ -22,34 +24,50 @@ Error template_error(const std::string& file, const inja::InjaError& error) {
                                                    error.location.column, error.message)};
 }
 
-inja::Environment make_environment() {
-  inja::Environment environment;
-  environment.set_search_included_templates_in_files(false);
-  environment.set_line_statement(kNoLineStatement);
-  environment.set_trim_blocks(true);
-  environment.set_lstrip_blocks(true);
-  environment.set_throw_at_missing_includes(true);
-  environment.set_include_callback(
-      [](const std::string&, const std::string& wanted) -> inja::Template {
-        throw inja::FileError("there is no template called '" + wanted + "'");
-      });
-  return environment;
-}
+// An error in an included template: its file is known, which inja would lose.
+struct IncludeError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
-// The environment finds an included template by name, so every template but the one in question is
-// parsed first.
-Status parse_includes(inja::Environment& environment, const TemplateSet& templates,
-                      const std::string& name) {
-  for (const auto& [file, text] : templates) {
-    if (file == name) continue;
+// Parses a template and, as inja asks for them, the ones it includes.
+class TemplateParser {
+ public:
+  explicit TemplateParser(const TemplateSet& templates) : templates_(templates) {
+    environment_.set_search_included_templates_in_files(false);
+    environment_.set_line_statement(kNoLineStatement);
+    environment_.set_trim_blocks(true);
+    environment_.set_lstrip_blocks(true);
+    environment_.set_include_callback(
+        [this](const std::string&, const std::string& name) { return include(name); });
+  }
+
+  std::string render(const std::string& name, const std::string& text, const json& values) {
+    open_.insert(name);
+    const inja::Template parsed = environment_.parse(text);
+    return environment_.render(parsed, values);
+  }
+
+ private:
+  inja::Template include(const std::string& name) {
+    const auto found = templates_.find(name);
+    if (found == templates_.end()) {
+      throw inja::FileError("there is no template called '" + name + "'");
+    }
+    // A template that includes itself would end in a stack overflow.
+    if (!open_.insert(name).second) throw inja::FileError("'" + name + "' includes itself");
     try {
-      environment.include_template(file, environment.parse(text));
+      inja::Template parsed = environment_.parse(found->second);
+      open_.erase(name);
+      return parsed;
     } catch (const inja::InjaError& error) {
-      return fail(template_error(file, error));
+      throw IncludeError(template_error(name, error).message);
     }
   }
-  return {};
-}
+
+  const TemplateSet& templates_;
+  inja::Environment environment_;
+  std::set<std::string> open_;  // being parsed right now
+};
 
 // The operator's confs end without a newline.
 std::string without_last_newline(std::string text) {
@@ -101,10 +119,10 @@ Result<std::string> render(const TemplateSet& templates, const std::string& name
   if (text == templates.end())
     return fail(ErrorCode::not_found, fmt::format("there is no template called {}", name));
   try {
-    inja::Environment environment = make_environment();
-    FDBPACK_TRY_VOID(parse_includes(environment, templates, name));
-    const inja::Template parsed = environment.parse(text->second);
-    return without_last_newline(environment.render(parsed, json::parse(values_json)));
+    TemplateParser parser(templates);
+    return without_last_newline(parser.render(name, text->second, json::parse(values_json)));
+  } catch (const IncludeError& error) {
+    return fail(ErrorCode::invalid_argument, error.what());
   } catch (const inja::InjaError& error) {
     return fail(template_error(name, error));
   } catch (const std::exception& error) {

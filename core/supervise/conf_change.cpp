@@ -111,6 +111,16 @@ Revision revision_of(const conf::ProcessCommand& command, std::string_view user,
   return {what.value(), settings.value()};
 }
 
+Policy policy_of(const conf::ProcessCommand& command, Duration stop_grace) {
+  Policy policy;
+  policy.section = command.section;
+  if (!command.argv.empty()) policy.command = command.argv.front();
+  policy.restart = command.restart;
+  policy.stop_grace = stop_grace;
+  policy.is_quiet = command.is_quiet;
+  return policy;
+}
+
 std::vector<Change> plan_changes(std::span<const Supervised> supervised,
                                  const conf::MonitorConf& conf) {
   std::map<std::string_view, Sides, text::IgnoreCaseLess> sections;

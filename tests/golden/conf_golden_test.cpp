@@ -30,20 +30,22 @@ json as_golden(const std::string& text, Dialect dialect) {
 }
 
 TEST(FdbmonitorConf, GivesTheCommandLinesOfFdbmonitor) {
-  FDBPACK_GOLDENS_OR_SKIP(cases, "monitor/fdbmonitor_conf");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "monitor/fdbmonitor_conf");
+  const auto cases = support::golden_cases(folder);
   for (const auto& golden : cases) {
     SCOPED_TRACE(golden.name);
-    const json expected = golden.json();
+    const json expected = golden.json;
     EXPECT_EQ(as_golden(expected.at("conf"), Dialect::v7_3), expected.at("expected"));
   }
 }
 
 TEST(FdbmonitorConf, GivesTheCommandLinesOfOtherReleases) {
-  FDBPACK_GOLDENS_OR_SKIP(cases, "monitor/fdbmonitor_conf");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "monitor/fdbmonitor_conf");
+  const auto cases = support::golden_cases(folder);
   const std::map<std::string, Dialect> dialects{
       {"release-7.1", Dialect::v7_1}, {"release-7.3", Dialect::v7_3}, {"main", Dialect::v7_4}};
   for (const auto& golden : cases) {
-    const json expected = golden.json();
+    const json expected = golden.json;
     if (!expected.contains("expected_by_version")) continue;
     for (const auto& [release, dialect] : dialects) {
       SCOPED_TRACE(golden.name + " " + release);
@@ -57,9 +59,10 @@ TEST(FdbmonitorConf, GivesTheCommandLinesOfOtherReleases) {
 }
 
 TEST(FdbmonitorUnit, CleansAndPopsPaths) {
-  FDBPACK_GOLDENS_OR_SKIP(cases, "monitor/fdbmonitor_unit");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "monitor/fdbmonitor_unit");
+  const auto cases = support::golden_cases(folder);
   for (const auto& golden : cases) {
-    const json file = golden.json();
+    const json file = golden.json;
     if (file.at("kind") != "path_fn") continue;
     for (const auto& item : file.at("cases")) {
       const std::string path = item.at(0);
@@ -70,9 +73,10 @@ TEST(FdbmonitorUnit, CleansAndPopsPaths) {
 }
 
 TEST(FdbmonitorUnit, ReadsEnvironmentVariables) {
-  FDBPACK_GOLDENS_OR_SKIP(cases, "monitor/fdbmonitor_unit");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "monitor/fdbmonitor_unit");
+  const auto cases = support::golden_cases(folder);
   for (const auto& golden : cases) {
-    const json file = golden.json();
+    const json file = golden.json;
     if (file.at("kind") != "envvars") continue;
     for (const auto& item : file.at("extract")) {
       const auto variable = parse_envvar(item.at(0).get<std::string>());
@@ -91,9 +95,10 @@ TEST(FdbmonitorUnit, ReadsEnvironmentVariables) {
 }
 
 TEST(FdbmonitorUnit, ReadsMemorySizes) {
-  FDBPACK_GOLDENS_OR_SKIP(cases, "monitor/fdbmonitor_unit");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "monitor/fdbmonitor_unit");
+  const auto cases = support::golden_cases(folder);
   for (const auto& golden : cases) {
-    const json file = golden.json();
+    const json file = golden.json;
     if (file.at("kind") != "parse_memory") continue;
     for (const auto& item : file.at("cases")) {
       EXPECT_EQ(parse_memory(item.at(0).get<std::string>()), item.at(1).get<std::uint64_t>())

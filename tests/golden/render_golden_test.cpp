@@ -80,21 +80,27 @@ struct OperatorCase {
 std::vector<OperatorCase> operator_cases(const std::string& folder) {
   std::vector<OperatorCase> cases;
   const json index =
-      json::parse(tests::read_file(tests::goldens_folder() / "operator" / "index.json"));
+      json::parse(support::read_text(support::goldens_folder() / "operator" / "index.json"));
   for (const auto& entry : index.at("cases")) {
     const std::string file = entry.at("file");
     const json& inputs = entry.contains("inputs") ? entry.at("inputs") : json();
     if (!file.starts_with(folder + "/") || !inputs.is_object() || !inputs.contains("class"))
       continue;
-    cases.push_back({file, inputs, tests::read_file(tests::goldens_folder() / "operator" / file)});
+    cases.push_back(
+        {file, inputs, support::read_text(support::goldens_folder() / "operator" / file)});
   }
   return cases;
 }
 
+std::size_t file_count(const std::filesystem::path& folder) {
+  const std::filesystem::directory_iterator files(folder);
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
 TEST(OperatorGoldens, MonitorConf) {
-  FDBPACK_GOLDENS_OR_SKIP(files, "operator/monitor_conf");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "operator/monitor_conf");
   const auto cases = operator_cases("monitor_conf");
-  EXPECT_EQ(cases.size(), files.size());
+  EXPECT_EQ(cases.size(), file_count(folder));
   for (const auto& golden : cases) {
     SCOPED_TRACE(golden.file);
     EXPECT_EQ(render_builtin(group_of(golden.inputs)).value(), golden.expected);
@@ -102,9 +108,9 @@ TEST(OperatorGoldens, MonitorConf) {
 }
 
 TEST(OperatorGoldens, StartCommand) {
-  FDBPACK_GOLDENS_OR_SKIP(files, "operator/start_command");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "operator/start_command");
   const auto cases = operator_cases("start_command");
-  EXPECT_EQ(cases.size() + 1, files.size());  // one file has its inputs in itself
+  EXPECT_EQ(cases.size() + 1, file_count(folder));  // one file has its inputs in itself
   for (const auto& golden : cases) {
     SCOPED_TRACE(golden.file);
     const GroupConf group = group_of(golden.inputs);
@@ -125,7 +131,7 @@ TEST(OperatorGoldens, StartCommand) {
 }
 
 TEST(OperatorGoldens, StartCommandWithListenAddress) {
-  FDBPACK_GOLDENS_OR_SKIP(files, "operator/start_command");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "operator/start_command");
   GroupConf group;
   group.log_group = "operator-test-1";
   group.has_listen_address = true;
@@ -134,12 +140,12 @@ TEST(OperatorGoldens, StartCommandWithListenAddress) {
                                 {"FDB_ZONE_ID", "{zone}"},      {"BINARY_DIR", "/usr/bin"}};
   const std::string conf = fill_variables(render_builtin(group).value(), environment).value();
   EXPECT_EQ(text::join(resolve(parse(conf).document).processes.at(0).argv, " "),
-            tests::read_file(tests::goldens_folder() /
-                             "operator/start_command/mock-admin-client-listen-address.txt"));
+            support::read_text(support::goldens_folder() /
+                               "operator/start_command/mock-admin-client-listen-address.txt"));
 }
 
 TEST(OperatorGoldens, UnifiedJson) {
-  FDBPACK_GOLDENS_OR_SKIP(files, "operator/unified_json");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "operator/unified_json");
   std::size_t seen = 0;
   for (const auto& golden : operator_cases("unified_json")) {
     SCOPED_TRACE(golden.file);
@@ -175,23 +181,24 @@ TEST(OperatorGoldens, UnifiedJson) {
 }
 
 TEST(OperatorGoldens, UnifiedJsonPicksTheAddressOfAFamily) {
-  FDBPACK_GOLDENS_OR_SKIP(files, "operator/unified_json");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "operator/unified_json");
   for (const int family : {4, 6}) {
     const std::string stem = "custom-public-ip-v" + std::to_string(family);
-    const auto folder = tests::goldens_folder() / "operator/unified_json";
-    const auto conf = wire::read_unified_conf(tests::read_file(folder / (stem + ".json"))).value();
+    const auto conf =
+        wire::read_unified_conf(support::read_text(folder / (stem + ".json"))).value();
     const Environment environment{{"FDB_PUBLIC_IP", "2001:db8:dead:beef::1,192.168.0.2"}};
     EXPECT_EQ(generate(conf.arguments.at(10), 1, environment).value(),
-              tests::read_file(folder / (stem + ".arg10.txt")));
+              support::read_text(folder / (stem + ".arg10.txt")));
   }
 }
 
 // goldens/monitor/operator_conf_templates: only what differs from the defaults is given.
 TEST(OperatorGoldens, ConfTemplates) {
-  FDBPACK_GOLDENS_OR_SKIP(cases, "monitor/operator_conf_templates");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "monitor/operator_conf_templates");
+  const auto cases = support::golden_cases(folder);
   for (const auto& golden : cases) {
     SCOPED_TRACE(golden.name);
-    const json file = golden.json();
+    const json file = golden.json;
     const json& params = file.at("params");
     GroupConf group;
     group.process_class = model::parse_process_class(params.value("class", "storage")).value();
@@ -205,7 +212,7 @@ TEST(OperatorGoldens, ConfTemplates) {
     group.has_listen_address = params.value("hasListenIPsForAllPods", false);
     group.has_dns_name = params.value("useDNS", true);
     group.has_connection_string = params.value("connectionString", "given") != "";
-    for (const char* key : {"storage", "general"}) {
+    for (const char* key : {"storage", "customParameters", "general"}) {
       if (group.custom_parameters.empty() && params.contains(key))
         group.custom_parameters = parameters(params.at(key));
     }
@@ -214,7 +221,8 @@ TEST(OperatorGoldens, ConfTemplates) {
 }
 
 TEST(OperatorGoldens, CommandLines) {
-  FDBPACK_GOLDENS_OR_SKIP(cases, "monitor/operator_command_lines");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "monitor/operator_command_lines");
+  const auto cases = support::golden_cases(folder);
   const Environment environment{{"FDB_PUBLIC_IP", "1.1.0.1"},
                                 {"FDB_POD_IP", "1.1.0.1"},
                                 {"FDB_INSTANCE_ID", "storage-1"},
@@ -224,7 +232,7 @@ TEST(OperatorGoldens, CommandLines) {
                                 {"BINARY_DIR", "/usr/bin"}};
   for (const auto& golden : cases) {
     SCOPED_TRACE(golden.name);
-    const json file = golden.json();
+    const json file = golden.json;
     GroupConf group;
     group.density = file.at("params").at("density");
     group.log_group = "operator-test-1";
@@ -237,10 +245,11 @@ TEST(OperatorGoldens, CommandLines) {
 }
 
 TEST(KubernetesMonitorGoldens, Arguments) {
-  FDBPACK_GOLDENS_OR_SKIP(cases, "monitor/k8smonitor_config");
+  FDBPACK_GOLDENS_OR_SKIP(folder, "monitor/k8smonitor_config");
+  const auto cases = support::golden_cases(folder);
   for (const auto& golden : cases) {
     SCOPED_TRACE(golden.name);
-    const json file = golden.json();
+    const json file = golden.json;
     Environment environment;
     const json variables = value_or<json>(file, "env", json::object());
     for (const auto& [name, value] : variables.items())

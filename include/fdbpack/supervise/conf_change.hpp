@@ -61,6 +61,9 @@ struct ConfView {
 [[nodiscard]] Revision revision_of(const conf::ProcessCommand& command, std::string_view user,
                                    std::string_view group);
 
+// What the machine of a process needs to know of its section.
+[[nodiscard]] Policy policy_of(const conf::ProcessCommand& command, Duration stop_grace);
+
 // One section as it is supervised now.
 struct Supervised {
   std::string section;

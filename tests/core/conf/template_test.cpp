@@ -32,10 +32,13 @@ std::string error_of(const std::string& text) {
 TEST(Template, ErrorsNameFileLineColumnAndReason) {
   EXPECT_EQ(error_of("a\nb {{ nope }}"), "t.inja:2:6: variable 'nope' not found");
   EXPECT_THAT(error_of("a\n{% if %}"), HasSubstr("t.inja:2:"));
-  EXPECT_EQ(render({{"t.inja", ""}, {"other.inja", "{{ \n"}}, "t.inja", "{}")
-                .error()
-                .message.substr(0, 11),
-            "other.inja:");
+  const TemplateSet nested{{"t.inja", "{% include \"other.inja\" %}"}, {"other.inja", "x\n{{ \n"}};
+  EXPECT_THAT(render(nested, "t.inja", "{}").error().message, HasSubstr("other.inja:"));
+  const TemplateSet loop{{"a.inja", "{% include \"b.inja\" %}"},
+                         {"b.inja", "{% include \"a.inja\" %}"}};
+  EXPECT_THAT(render(loop, "a.inja", "{}").error().message, HasSubstr("'a.inja' includes itself"));
+  // A template that is not included may be as broken as it likes.
+  EXPECT_EQ(render({{"t.inja", "x"}, {"other.inja", "{{ "}}, "t.inja", "{}").value(), "x");
 }
 
 TEST(Template, IncludesOnlyWhatIsInTheSet) {

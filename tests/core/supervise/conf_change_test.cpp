@@ -126,6 +126,17 @@ TEST(ConfChange, ComparesSectionNamesWithoutRegardToCase) {
   EXPECT_EQ(plan_changes(now, conf).at(0).kind, ChangeKind::unchanged);
 }
 
+TEST(ConfChange, MakesThePolicyOfASection) {
+  const conf::MonitorConf conf =
+      conf_of(kGeneral + "[fdbserver.1]\nrestart-delay = 7\ndisable-lifecycle-logging = true\n");
+  const Policy policy = policy_of(conf.processes.at(0), std::chrono::seconds(3));
+  EXPECT_EQ(policy.section, "fdbserver.1");
+  EXPECT_EQ(policy.command, "/usr/sbin/fdbserver");
+  EXPECT_EQ(policy.restart.delay_max, std::chrono::seconds(7));
+  EXPECT_EQ(policy.stop_grace, std::chrono::seconds(3));
+  EXPECT_TRUE(policy.is_quiet);
+}
+
 TEST(Revision, TellsPartsApart) {
   conf::ProcessCommand a;
   a.argv = {"x", "yz"};

@@ -191,6 +191,19 @@ TEST(ProcessMachine, GivesAnAdoptedProcessTheRestartsThatWereCountedBefore) {
   EXPECT_TRUE(view.is_adopted);
 }
 
+TEST(ProcessMachine, ComparesConfigurationsWithWhatLives) {
+  for (Machine machine : all_phases()) {
+    const bool lives = is_alive(machine.state) && describe(machine.state).name != "clearing";
+    SCOPED_TRACE(describe(machine.state).name);
+    EXPECT_EQ(current_revision(machine.state), kOne);
+    const Revision two{2, 0};
+    machine.feed(Configured{two, false});
+    EXPECT_EQ(current_revision(machine.state), lives ? kOne : two);
+    EXPECT_EQ(describe(machine.state).pending,
+              lives ? PendingChange::command : PendingChange::none);
+  }
+}
+
 TEST(ProcessMachine, StopsForMemoryOnlyWhatRuns) {
   for (Machine machine : all_phases()) {
     const bool is_running = describe(machine.state).name == "running";
