@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <sstream>
 #include <utility>
 
@@ -28,7 +29,9 @@ int exit_code(int status) {
 }  // namespace
 
 AgentTest::AgentTest() : mark_(new_mark()) {
-  log_fd_ = open(dir_.path("agent.log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  // Children of other users report here, too.
+  std::filesystem::permissions(dir_.path(), std::filesystem::perms::all);
+  log_fd_ = open(dir_.file("agent.log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
 AgentTest::~AgentTest() {
@@ -41,7 +44,7 @@ AgentTest::~AgentTest() {
     std::string shown = text.substr(from);
     std::replace(shown.begin(), shown.end(), '\0', '?');
     printf("---- agent.log%s\n%s---- stamps\n%s----\n", from > 0 ? " (its end)" : "", shown.c_str(),
-           read_file(dir_.path("stamps")).c_str());
+           read_file(dir_.file("stamps")).c_str());
   }
 }
 
@@ -56,7 +59,7 @@ std::string AgentTest::agent_program() {
 std::string AgentTest::conf(const std::vector<Section>& sections,
                             const std::string& general) const {
   std::string text = "[general]\n" + general;
-  text += "[child]\ncommand = " + child_program() + "\nid = $ID\nstamp = " + dir_.path("stamps");
+  text += "[child]\ncommand = " + child_program() + "\nid = $ID\nstamp = " + dir_.file("stamps");
   text += "\n";
   for (const Section& section : sections) {
     text += "[child." + section.id + "]\n" + section.lines;
@@ -77,12 +80,12 @@ std::vector<std::string> AgentTest::command(const AgentOptions& options) const {
   std::vector<std::string> argv = options.prefix;
   for (const std::string& word :
        {agent_program(), std::string("monitor"), std::string("--conffile"), conf_path(),
-        std::string("--lockfile"), dir_.path("lock")}) {
+        std::string("--lockfile"), dir_.file("lock")}) {
     argv.push_back(word);
   }
   if (options.has_state_dir) {
     argv.push_back("--statedir");
-    argv.push_back(dir_.path("state"));
+    argv.push_back(dir_.file("state"));
   }
   argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
   return argv;
@@ -130,7 +133,7 @@ void AgentTest::kill_agent() {
 }
 
 bool AgentTest::wait(const std::function<bool()>& holds, Seconds limit) const {
-  return eventually(dir_.path(), limit, holds);
+  return eventually(dir_.path().string(), limit, holds);
 }
 
 bool AgentTest::wait_for_log(const std::string& text, std::size_t from, Seconds limit) const {
@@ -147,7 +150,7 @@ std::size_t AgentTest::count_in_log(const std::string& text) const {
 
 std::vector<Stamp> AgentTest::stamps() const {
   std::vector<Stamp> result;
-  std::istringstream lines(read_file(dir_.path("stamps")));
+  std::istringstream lines(read_file(dir_.file("stamps")));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     Stamp stamp;
@@ -193,7 +196,7 @@ std::vector<std::string> AgentTest::living() const {
 }
 
 nlohmann::json AgentTest::status() const {
-  auto document = nlohmann::json::parse(read_file(dir_.path("state/status.json")), nullptr, false);
+  auto document = nlohmann::json::parse(read_file(dir_.file("state/status.json")), nullptr, false);
   // What an agent before this one wrote says nothing about now.
   const bool is_of_now = document.is_object() && document.contains("agent") &&
                          document["agent"].value("pid", 0) == agent_pid_;

@@ -12,6 +12,7 @@
 // of it, wherever it was handed to.
 #pragma once
 
+#include "tests/support/files.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -56,7 +57,7 @@ class AgentTest : public ::testing::Test {
                                  const std::string& general = "restart_delay = 60\n") const;
   void write_conf(const std::vector<Section>& sections,
                   const std::string& general = "restart_delay = 60\n");
-  [[nodiscard]] std::string conf_path() const { return dir_.path("foundationdb.conf"); }
+  [[nodiscard]] std::string conf_path() const { return dir_.file("foundationdb.conf"); }
 
   void start_agent(const AgentOptions& options = {});
   // SIGTERM and the exit code, -1 when it does not end within the limit or by a signal.
@@ -72,7 +73,7 @@ class AgentTest : public ::testing::Test {
   [[nodiscard]] static AgentOptions with_grace(int seconds);
   [[nodiscard]] int log_fd() const { return log_fd_; }
 
-  [[nodiscard]] std::string log() const { return read_file(dir_.path("agent.log")); }
+  [[nodiscard]] std::string log() const { return read_file(dir_.file("agent.log")); }
   // Where log() ends now; waits from here on see only later lines.
   [[nodiscard]] std::size_t log_size() const { return log().size(); }
   [[nodiscard]] bool wait_for_log(const std::string& text, std::size_t from = 0,
@@ -98,7 +99,7 @@ class AgentTest : public ::testing::Test {
 
   [[nodiscard]] std::string mark() const { return mark_; }
   [[nodiscard]] std::vector<std::string> marked_environment() const;
-  [[nodiscard]] const TempDir& dir() const { return dir_; }
+  [[nodiscard]] const support::TempDir& dir() const { return dir_; }
   [[nodiscard]] static std::string child_program();
   [[nodiscard]] static std::string agent_program();
 
@@ -108,7 +109,7 @@ class AgentTest : public ::testing::Test {
  private:
   [[nodiscard]] std::vector<std::string> command(const AgentOptions& options) const;
 
-  TempDir dir_;
+  support::TempDir dir_;
   std::string mark_;
   pid_t agent_pid_ = 0;
   int log_fd_ = -1;

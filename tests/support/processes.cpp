@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/processes.hpp"
 
-#include "tests/support/temp_dir.hpp"
+#include "tests/support/files.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

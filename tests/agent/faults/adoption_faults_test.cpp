@@ -28,7 +28,7 @@ class AdoptionFault : public AgentTest {
 
   // The state file, wherever the agent keeps it.
   [[nodiscard]] std::string state_file() const {
-    for (const auto& entry : fs::directory_iterator(dir().path("state"))) {
+    for (const auto& entry : fs::directory_iterator(dir().file("state"))) {
       const auto document = nlohmann::json::parse(read_file(entry.path()), nullptr, false);
       if (document.is_object() && document.contains("boot_id")) return entry.path();
     }
@@ -36,7 +36,7 @@ class AdoptionFault : public AgentTest {
   }
 
   [[nodiscard]] bool is_recorded() const {
-    if (!fs::exists(dir().path("state")) || state_file().empty()) return false;
+    if (!fs::exists(dir().file("state")) || state_file().empty()) return false;
     const auto document = nlohmann::json::parse(read_file(state_file()), nullptr, false);
     return document.is_object() && document.contains("processes") &&
            document["processes"].size() == sections_.size();
@@ -141,7 +141,7 @@ TEST_F(Fault12, UpgradeInPlaceKeepsPidAndChildren) {
 }
 
 TEST_F(Fault19, ReplacedBinaryIsAdoptedAndUsedAtTheNextStart) {
-  const std::string binary = dir().path("server");
+  const std::string binary = dir().file("server");
   fs::copy_file(child_program(), binary);
   const auto write_it = [&] {
     std::string text = conf({{"a", ""}});
@@ -196,7 +196,7 @@ TEST_F(Fault32, PidThatIsUsedAnewIsNotMistakenForTheChild) {
     GTEST_SKIP() << "needs a pid namespace and ns_last_pid: run as root";
   }
   write_conf({{"a", ""}});
-  write_file(dir().path("script"),
+  write_file(dir().file("script"),
              "cd \"$WORK\"\n"
              "starts() { grep -c \" $1 start\" stamps 2>/dev/null; }\n"
              "until_starts() { n=0; while [ \"$(starts $1)\" != $2 ]; do n=$((n+1));\n"
@@ -221,8 +221,8 @@ TEST_F(Fault32, PidThatIsUsedAnewIsNotMistakenForTheChild) {
              "exit 0\n");
   AgentOptions options;
   options.prefix = {"unshare",           "--pid", "--fork", "--mount-proc", "--kill-child", "sh",
-                    dir().path("script")};
-  options.environment = {"WORK=" + dir().path(), "CHILD=" + child_program()};
+                    dir().file("script")};
+  options.environment = {"WORK=" + dir().path().string(), "CHILD=" + child_program()};
   start_agent(options);
   EXPECT_EQ(wait_for_agent(Seconds(60)), 0)
       << "10: no start, 11: not recorded, 12: never reaped, 13: pid not reused, 14: the stranger "
@@ -243,7 +243,7 @@ TEST_P(Fault48Damage, StateFileThatCannotBeTrustedIsIgnoredAndTheChildrenAreFoun
   const std::string path = state_file();
   const std::string text = read_file(path);
   if (GetParam().text == nullptr) {
-    fs::remove_all(dir().path("state"));
+    fs::remove_all(dir().file("state"));
   } else if (std::string(GetParam().text) == "half") {
     write_file(path, text.substr(0, text.size() / 2));
   } else {
@@ -274,7 +274,7 @@ TEST_F(Fault50, RecordsOfAnotherBootAreNotBelieved) {
   ASSERT_TRUE(old.send(SIGKILL));
   ASSERT_TRUE(old.wait_for_end(kLimit));
   const pid_t stranger =
-      spawn({{child_program(), "--stamp=" + dir().path("stamps"), "--id=stranger"},
+      spawn({{child_program(), "--stamp=" + dir().file("stamps"), "--id=stranger"},
              marked_environment()});
   ASSERT_TRUE(wait_for_starts("stranger", 1));
   auto document = nlohmann::json::parse(read_file(state_file()));
@@ -298,7 +298,7 @@ TEST_F(Fault50, ProcessWithoutOurMarkerIsNotAdopted) {
   ASSERT_TRUE(old.send(SIGKILL));
   ASSERT_TRUE(old.wait_for_end(kLimit));
   const pid_t stranger =
-      spawn({{child_program(), "--stamp=" + dir().path("stamps"), "--id=stranger"},
+      spawn({{child_program(), "--stamp=" + dir().file("stamps"), "--id=stranger"},
              marked_environment()});
   ASSERT_TRUE(wait_for_starts("stranger", 1));
   auto document = nlohmann::json::parse(read_file(state_file()));

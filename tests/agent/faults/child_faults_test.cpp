@@ -89,7 +89,7 @@ TEST_F(Fault05, StoppedChildIsSeenAndReported) {
 TEST_F(Fault28, PortInUseIsReportedWithoutAStormAndHealsWhenThePortIsFree) {
   const int port = free_port();
   const pid_t holder = spawn({{child_program(), "--mode=listen", "--port=" + std::to_string(port),
-                               "--stamp=" + dir().path("stamps"), "--id=holder"},
+                               "--stamp=" + dir().file("stamps"), "--id=holder"},
                               marked_environment()});
   ASSERT_TRUE(wait_for_starts("holder", 1));
   write_conf({{"a", "mode = listen\nport = " + std::to_string(port) + "\n"}},
@@ -110,9 +110,9 @@ TEST_F(Fault28, PortInUseIsReportedWithoutAStormAndHealsWhenThePortIsFree) {
 }
 
 TEST_F(Fault29, LockedDataDirectoryOfALeftOverIsReportedWithoutALoop) {
-  const std::string datadir = dir().path("data");
+  const std::string datadir = dir().file("data");
   const pid_t leftover = spawn({{child_program(), "--mode=lock,say", "--datadir=" + datadir,
-                                 "--stamp=" + dir().path("stamps"), "--id=leftover"},
+                                 "--stamp=" + dir().file("stamps"), "--id=leftover"},
                                 marked_environment()});
   ASSERT_TRUE(wait([&] {
     return !read_file(datadir + "/processId").empty() ||
@@ -153,7 +153,7 @@ TEST_F(Fault31, ChildrenThatDieAtTheirFirstInstructionAreNotLost) {
   std::vector<Section> sections;
   for (int i = 0; i < 50; ++i) {
     const std::string id = std::to_string(i);
-    sections.push_back({id, "mode = exit\ncode = 3\nonce = " + dir().path("once." + id) + "\n"});
+    sections.push_back({id, "mode = exit\ncode = 3\nonce = " + dir().file("once." + id) + "\n"});
   }
   write_conf(sections);
   start_agent();

@@ -122,7 +122,7 @@ TEST_F(Fault08, BadValueInOneSectionTouchesNoProcess) {
 TEST_F(Fault08, ConfThatCannotBeReadTouchesNoProcess) {
   ASSERT_NO_FATAL_FAILURE(start_four());
   const std::size_t from = log_size();
-  fs::rename(conf_path(), dir().path("kept"));
+  fs::rename(conf_path(), dir().file("kept"));
   fs::create_directory(conf_path());
   ASSERT_TRUE(wait_for_log("Severity=\"40\"", from));
   EXPECT_EQ(living(), before_);
@@ -133,13 +133,13 @@ TEST_F(Fault08, ConfThatCannotBeReadTouchesNoProcess) {
 TEST_F(Fault09, ConfRenamedAwayTouchesNoProcess) {
   ASSERT_NO_FATAL_FAILURE(start_four());
   const std::size_t from = log_size();
-  fs::rename(conf_path(), dir().path("elsewhere"));
+  fs::rename(conf_path(), dir().file("elsewhere"));
   ASSERT_TRUE(wait([&] { return log_size() > from; })) << "it must be said";
   EXPECT_EQ(living(), before_);
   // A child that dies meanwhile is restarted with the last good conf.
   ASSERT_TRUE(Pidfd(last_pid("1")).send(SIGKILL));
   ASSERT_TRUE(wait_for_starts("1", 2));
-  fs::rename(dir().path("elsewhere"), conf_path());
+  fs::rename(dir().file("elsewhere"), conf_path());
   auto sections = four();
   sections.push_back({"5", ""});
   write_conf(sections);
@@ -151,11 +151,11 @@ TEST_F(Fault09, ConfRenamedAwayTouchesNoProcess) {
 // old folder after the flip.
 TEST_F(Fault10, ConfigMapFlipIsAppliedAndTheOldFolderMayVanish) {
   const auto write_version = [&](const std::string& name, const std::vector<Section>& sections) {
-    fs::create_directory(dir().path(name));
-    write_file(dir().path(name + "/foundationdb.conf"), conf(sections));
+    fs::create_directory(dir().file(name));
+    write_file(dir().file(name + "/foundationdb.conf"), conf(sections));
   };
   write_version("..2026_1", {{"1", ""}, {"2", ""}});
-  fs::create_directory_symlink("..2026_1", dir().path("..data"));
+  fs::create_directory_symlink("..2026_1", dir().file("..data"));
   fs::create_symlink("..data/foundationdb.conf", conf_path());
   start_agent();
   ASSERT_TRUE(wait([&] { return stamps().size() == 2; }));
@@ -165,9 +165,9 @@ TEST_F(Fault10, ConfigMapFlipIsAppliedAndTheOldFolderMayVanish) {
     for (int i = 3; i <= version + 1; ++i)
       sections.push_back({std::to_string(i), ""});
     write_version(name, sections);
-    fs::create_directory_symlink(name, dir().path("..data_tmp"));
-    fs::rename(dir().path("..data_tmp"), dir().path("..data"));
-    fs::remove_all(dir().path("..2026_" + std::to_string(version - 1)));
+    fs::create_directory_symlink(name, dir().file("..data_tmp"));
+    fs::rename(dir().file("..data_tmp"), dir().file("..data"));
+    fs::remove_all(dir().file("..2026_" + std::to_string(version - 1)));
     ASSERT_TRUE(wait_for_starts(std::to_string(version + 1), 1)) << "flip to " << name;
   }
   EXPECT_EQ(stamps().size(), 5u) << "nobody was restarted";
@@ -180,8 +180,8 @@ TEST_F(Fault37, SighupStormWithTwoWritersEndsWithTheLastConf) {
     for (int i = 0; i < 50; ++i) {
       auto sections = four();
       sections.push_back({"x" + std::to_string(i % 3), ""});
-      write_file(dir().path("other"), conf(sections));
-      fs::rename(dir().path("other"), conf_path());
+      write_file(dir().file("other"), conf(sections));
+      fs::rename(dir().file("other"), conf_path());
     }
   });
   for (int i = 0; i < 200; ++i)
@@ -248,7 +248,7 @@ TEST_F(Fault38, SectionThatWasWrongStartsWhenItIsRight) {
 }
 
 TEST_F(Fault39, WatchedFolderThatIsDeletedAndMadeAnewIsFollowed) {
-  const std::string folder = dir().path("etc/deep");
+  const std::string folder = dir().file("etc/deep");
   fs::create_directories(folder);
   write_file(folder + "/conf", conf(four()));
   fs::create_symlink(folder + "/conf", conf_path());
@@ -256,7 +256,7 @@ TEST_F(Fault39, WatchedFolderThatIsDeletedAndMadeAnewIsFollowed) {
   ASSERT_TRUE(wait([&] { return stamps().size() == 4; }));
   before_ = living();
   const std::size_t from = log_size();
-  fs::remove_all(dir().path("etc"));
+  fs::remove_all(dir().file("etc"));
   ASSERT_TRUE(wait([&] { return log_size() > from; }));
   EXPECT_EQ(living(), before_);
   fs::create_directories(folder);

@@ -20,12 +20,12 @@ class Fault18 : public AgentTest {
  protected:
   [[nodiscard]] std::string conf_for(const std::string& command) const {
     return "[general]\nrestart_delay = 1\n[child.a]\ncommand = " + command +
-           "\nid = $ID\nstamp = " + dir().path("stamps") + "\n";
+           "\nid = $ID\nstamp = " + dir().file("stamps") + "\n";
   }
 
   // Said with its errno, tried again at the ladder's pace, and started once it can be.
   void expect_error_then_recovery(const std::string& error) {
-    const std::string command = dir().path("server");
+    const std::string command = dir().file("server");
     replace_file(conf_path(), conf_for(command));
     start_agent();
     ASSERT_TRUE(wait_for_log(error));
@@ -49,25 +49,25 @@ TEST_F(Fault18, MissingBinaryIsAnExecErrorAndIsStartedWhenItAppears) {
 }
 
 TEST_F(Fault18, BinaryWithoutExecutePermission) {
-  write_file(dir().path("server"), "#!/bin/sh\n");
+  write_file(dir().file("server"), "#!/bin/sh\n");
   expect_error_then_recovery("Permission denied");
 }
 
 TEST_F(Fault18, BinaryOfNoKnownFormat) {
-  write_file(dir().path("server"), "no program at all\n");
-  chmod(dir().path("server").c_str(), 0755);
+  write_file(dir().file("server"), "no program at all\n");
+  chmod(dir().file("server").c_str(), 0755);
   expect_error_then_recovery("Exec format error");
 }
 
 TEST_F(Fault18, ScriptWhoseInterpreterIsMissing) {
-  write_file(dir().path("server"), "#!/no/such/interpreter\n");
-  chmod(dir().path("server").c_str(), 0755);
+  write_file(dir().file("server"), "#!/no/such/interpreter\n");
+  chmod(dir().file("server").c_str(), 0755);
   expect_error_then_recovery("No such file or directory");
 }
 
 // posix_spawn keeps what the agent's parent ignored and blocked, unless it is told otherwise.
 TEST_F(Fault33, ChildrenStartWithDefaultSignalsWhateverTheAgentInherited) {
-  write_conf({{"a", "mode = report\nreport = " + dir().path("report") + "\n"}});
+  write_conf({{"a", "mode = report\nreport = " + dir().file("report") + "\n"}});
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -81,8 +81,8 @@ TEST_F(Fault33, ChildrenStartWithDefaultSignalsWhateverTheAgentInherited) {
   for (const int number : {SIGCHLD, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGTERM, SIGINT}) {
     signal(number, SIG_DFL);
   }
-  ASSERT_TRUE(wait([&] { return fs::exists(dir().path("report")); }));
-  const auto report = nlohmann::json::parse(read_file(dir().path("report")));
+  ASSERT_TRUE(wait([&] { return fs::exists(dir().file("report")); }));
+  const auto report = nlohmann::json::parse(read_file(dir().file("report")));
   EXPECT_EQ(report["blocked"], "0000000000000000");
   EXPECT_EQ(report["ignored"], "0000000000000000");
   // And the agent itself is not deaf: it notices deaths, SIGHUP and SIGTERM.
@@ -93,13 +93,13 @@ TEST_F(Fault33, ChildrenStartWithDefaultSignalsWhateverTheAgentInherited) {
 }
 
 TEST_F(Launch, ChildRunsInItsOwnProcessGroupWithTheConfsEnvironment) {
-  write_conf({{"a", "mode = report\nreport = " + dir().path("report") +
+  write_conf({{"a", "mode = report\nreport = " + dir().file("report") +
                         "\nenvvars = GIVEN=yes\ndelete_envvars = UNWANTED\n"}});
   AgentOptions options;
   options.environment = {"UNWANTED=1", "KEPT=1"};
   start_agent(options);
-  ASSERT_TRUE(wait([&] { return fs::exists(dir().path("report")); }));
-  const auto report = nlohmann::json::parse(read_file(dir().path("report")));
+  ASSERT_TRUE(wait([&] { return fs::exists(dir().file("report")); }));
+  const auto report = nlohmann::json::parse(read_file(dir().file("report")));
   EXPECT_EQ(report["pgid"], report["pid"]);
   EXPECT_EQ(report["ppid"], agent_pid());
   EXPECT_EQ(report["cwd"], "/");
@@ -114,10 +114,10 @@ TEST_F(Launch, ChildRunsAsTheConfsUserWithTheUsersGroupsOnly) {
   const passwd* nobody = getpwnam("nobody");
   if (getuid() != 0 || nobody == nullptr) GTEST_SKIP() << "needs root and a user called nobody";
   replace_file(conf_path(), "[fdbmonitor]\nuser = nobody\n" +
-                                conf({{"a", "mode = report\nreport = " + dir().path("report")}}));
+                                conf({{"a", "mode = report\nreport = " + dir().file("report")}}));
   start_agent();
-  ASSERT_TRUE(wait([&] { return fs::exists(dir().path("report")); }));
-  const auto report = nlohmann::json::parse(read_file(dir().path("report")));
+  ASSERT_TRUE(wait([&] { return fs::exists(dir().file("report")); }));
+  const auto report = nlohmann::json::parse(read_file(dir().file("report")));
   EXPECT_EQ(report["uid"], nobody->pw_uid);
   EXPECT_EQ(report["euid"], nobody->pw_uid);
   EXPECT_EQ(report["gid"], nobody->pw_gid);

@@ -17,7 +17,7 @@ TEST_F(Fault13, AsPidOneItStartsRestartsReapsAndStops) {
   if (run_to_end({"unshare", "--pid", "--fork", "--mount-proc", "true"}) != 0) {
     GTEST_SKIP() << "needs a pid namespace: run as root";
   }
-  write_conf({{"a", ""}, {"b", "mode = double-fork,exit\nonce = " + dir().path("once") + "\n"}});
+  write_conf({{"a", ""}, {"b", "mode = double-fork,exit\nonce = " + dir().file("once") + "\n"}});
   AgentOptions options;
   options.prefix = {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"};
   start_agent(options);
@@ -49,7 +49,7 @@ TEST_F(Fault14, UnknownChildIsReapedAndIgnored) {
   options.prefix = {"sh", "-c",
                     child_program() +
                         " --mode=exit --code=5 --after_ms=300 --id=stranger --stamp=" +
-                        dir().path("stamps") + " & exec \"$@\"",
+                        dir().file("stamps") + " & exec \"$@\"",
                     "sh"};
   start_agent(options);
   ASSERT_TRUE(wait_for_starts("a", 1));
@@ -101,7 +101,7 @@ TEST_F(Fault40, SecondAgentRefusesAtOnceAndNamesTheHolder) {
   ASSERT_TRUE(wait_for_starts("a", 1));
   const pid_t first = agent_pid();
   const pid_t second = spawn({{agent_program(), "monitor", "--conffile", conf_path(), "--lockfile",
-                               dir().path("lock"), "--statedir", dir().path("state2")},
+                               dir().file("lock"), "--statedir", dir().file("state2")},
                               marked_environment(),
                               -1,
                               log_fd(),
@@ -114,13 +114,13 @@ TEST_F(Fault40, SecondAgentRefusesAtOnceAndNamesTheHolder) {
 
 TEST_F(Fault40, StaleLockFileIsNoObstacle) {
   write_conf({{"a", ""}});
-  write_file(dir().path("lock"), "999999999 and a tail of something longer\n");
+  write_file(dir().file("lock"), "999999999 and a tail of something longer\n");
   start_agent();
   ASSERT_TRUE(wait_for_starts("a", 1));
   EXPECT_TRUE(wait([&] {
-    const std::string text = read_file(dir().path("lock"));
+    const std::string text = read_file(dir().file("lock"));
     return text.substr(0, text.find('\n')) == std::to_string(agent_pid());
-  })) << read_file(dir().path("lock"));
+  })) << read_file(dir().file("lock"));
   EXPECT_EQ(stop_agent(), 0);
 }
 

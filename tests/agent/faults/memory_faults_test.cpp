@@ -25,7 +25,7 @@ TEST_F(Fault24, OomKillOfOneChildLeavesTheOthersAlone) {
                     "cause itself is tested over the simulated process table";
   }
   write_file(group + "/memory.limit_in_bytes", "33554432");
-  const std::string enter = dir().path("enter");
+  const std::string enter = dir().file("enter");
   write_file(enter, "#!/bin/sh\necho $$ >" + group + "/cgroup.procs\nexec " + child_program() +
                         " \"$@\"\n");
   fs::permissions(enter, fs::perms::all);

@@ -51,28 +51,28 @@ TEST_F(Fault17, ChildrenInheritOnlyTheThreeStandardDescriptors) {
   std::vector<Section> sections;
   for (int i = 0; i < 10; ++i) {
     const std::string id = std::to_string(i);
-    sections.push_back({id, "mode = fds\nfds = " + dir().path("fds." + id) + "\n"});
+    sections.push_back({id, "mode = fds\nfds = " + dir().file("fds." + id) + "\n"});
   }
   write_conf(sections);
   AgentOptions options;
   options.prefix = {"sh", "-c", "exec 7</dev/null 9</dev/null; exec \"$@\"", "sh"};
   start_agent(options);
   for (const Section& section : sections) {
-    const std::string path = dir().path("fds." + section.id);
+    const std::string path = dir().file("fds." + section.id);
     ASSERT_TRUE(wait([&] { return fs::exists(path); })) << section.id;
     EXPECT_EQ(read_file(path), "0 1 2\n") << section.id;
   }
   // One that starts while others run gets no more.
-  fs::remove(dir().path("fds.3"));
+  fs::remove(dir().file("fds.3"));
   ASSERT_TRUE(Pidfd(last_pid("3")).send(SIGKILL));
-  ASSERT_TRUE(wait([&] { return fs::exists(dir().path("fds.3")); }));
-  EXPECT_EQ(read_file(dir().path("fds.3")), "0 1 2\n");
+  ASSERT_TRUE(wait([&] { return fs::exists(dir().file("fds.3")); }));
+  EXPECT_EQ(read_file(dir().file("fds.3")), "0 1 2\n");
 }
 
 TEST_F(Fault20, FullStateDirectoryStopsNothingAndStatusStaysTrue) {
   if (!can_mount()) GTEST_SKIP() << "needs a mount namespace to fill a file system: run as root";
   write_conf({{"a", ""}, {"b", ""}});
-  fs::create_directory(dir().path("state"));
+  fs::create_directory(dir().file("state"));
   AgentOptions options;
   options.prefix = {
       "unshare",
@@ -82,7 +82,7 @@ TEST_F(Fault20, FullStateDirectoryStopsNothingAndStatusStaysTrue) {
       "mount -t tmpfs -o size=64k none \"$WORK/state\" && "
       "{ head -c 100000 /dev/zero >\"$WORK/state/filler\" 2>/dev/null; exec \"$@\"; }",
       "sh"};
-  options.environment = {"WORK=" + dir().path()};
+  options.environment = {"WORK=" + dir().path().string()};
   start_agent(options);
   ASSERT_TRUE(wait_for_starts("a", 1));
   ASSERT_TRUE(wait_for_starts("b", 1));
@@ -90,7 +90,7 @@ TEST_F(Fault20, FullStateDirectoryStopsNothingAndStatusStaysTrue) {
   ASSERT_TRUE(Pidfd(last_pid("a")).send(SIGKILL));
   ASSERT_TRUE(wait_for_starts("a", 2));
   // Room again: the state is written without being asked for.
-  const std::string inside = "/proc/" + std::to_string(agent_pid()) + "/root" + dir().path("state");
+  const std::string inside = "/proc/" + std::to_string(agent_pid()) + "/root" + dir().file("state");
   fs::remove(inside + "/filler");
   EXPECT_TRUE(wait(
       [&] {
@@ -107,7 +107,7 @@ TEST_F(Fault20, FullStateDirectoryStopsNothingAndStatusStaysTrue) {
 
 TEST_F(Fault21, StateDirectoryThatCannotBeWrittenStopsNothing) {
   write_conf({{"a", ""}});
-  write_file(dir().path("state"), "a file where the folder should be");
+  write_file(dir().file("state"), "a file where the folder should be");
   start_agent();
   ASSERT_TRUE(wait_for_starts("a", 1));
   EXPECT_TRUE(wait_for_log("state")) << "it must be said";
@@ -126,12 +126,12 @@ TEST_F(Fault21, StateDirectoryThatCannotBeWrittenStopsNothing) {
 TEST_F(Fault21, ReadOnlyStateDirectoryStopsNothing) {
   if (!can_mount()) GTEST_SKIP() << "needs a mount namespace: run as root";
   write_conf({{"a", ""}});
-  fs::create_directory(dir().path("state"));
+  fs::create_directory(dir().file("state"));
   AgentOptions options;
   options.prefix = {
       "unshare", "-m", "sh", "-c", "mount -t tmpfs -o ro none \"$WORK/state\" && exec \"$@\"",
       "sh"};
-  options.environment = {"WORK=" + dir().path()};
+  options.environment = {"WORK=" + dir().path().string()};
   start_agent(options);
   ASSERT_TRUE(wait_for_starts("a", 1));
   EXPECT_TRUE(wait_for_log("Read-only file system"));
@@ -173,8 +173,8 @@ TEST_F(Fault22, AgentOutOfDescriptorsKeepsItsChildrenAndRecovers) {
 TEST_F(Fault23, ForkThatFailsIsRetriedUntilItWorks) {
   if (getuid() != 0) GTEST_SKIP() << "needs root to become a user that has no other process";
   write_conf({{"a", ""}, {"b", ""}, {"c", ""}}, "restart_delay = 1\n");
-  fs::create_directory(dir().path("state"));
-  fs::permissions(dir().path("state"), fs::perms::all);
+  fs::create_directory(dir().file("state"));
+  fs::permissions(dir().file("state"), fs::perms::all);
   AgentOptions options;
   options.prefix = {"setpriv",         "--reuid=61234", "--regid=61234", "--clear-groups",
                     "--inh-caps=-all", "prlimit",       "--nproc=2:64"};

@@ -17,10 +17,10 @@ namespace {
 class Fault27 : public AgentTest {
  protected:
   void start_with_clock() {
-    write_file(dir().path("jump"), "0");
+    write_file(dir().file("jump"), "0");
     AgentOptions options;
     options.environment = {"LD_PRELOAD=" FDBPACK_CLOCK_JUMP,
-                           "CLOCK_JUMP_FILE=" + dir().path("jump"),
+                           "CLOCK_JUMP_FILE=" + dir().file("jump"),
                            "ASAN_OPTIONS=verify_asan_link_order=0"};
     start_agent(options);
   }
@@ -86,7 +86,7 @@ TEST_F(Fault27, ClockThatJumpsAnHourRestartsNobody) {
   ASSERT_TRUE(wait_for_starts("a", 1));
   ASSERT_TRUE(wait_for_starts("b", 1));
   for (const char* jump : {"3600", "-3600", "0"}) {
-    write_file(dir().path("jump"), jump);
+    write_file(dir().file("jump"), jump);
     const double before = last_log_time();
     ASSERT_NO_FATAL_FAILURE(reload());
     if (std::strcmp(jump, "3600") == 0) {
@@ -103,9 +103,9 @@ TEST_F(Fault27, RestartDelayIsNotMovedByAJump) {
   start_with_clock();
   ASSERT_TRUE(wait_for_starts("a", 1));
   ASSERT_TRUE(wait_for_log("restarting in"));
-  write_file(dir().path("jump"), "-3600");
+  write_file(dir().file("jump"), "-3600");
   ASSERT_TRUE(wait_for_starts("a", 2, Seconds(30)));
-  write_file(dir().path("jump"), "3600");
+  write_file(dir().file("jump"), "3600");
   ASSERT_TRUE(wait_for_starts("a", 3, Seconds(30)));
   const auto all = stamps();
   EXPECT_GT(all[1].ns - all[0].ns, 1'500'000'000u);
@@ -114,11 +114,11 @@ TEST_F(Fault27, RestartDelayIsNotMovedByAJump) {
 }
 
 TEST_F(Fault49, WatchdogIsFedByTheLoopAndAHungAgentCostsNoChild) {
-  NotifySocket systemd(dir().path("notify"));
+  NotifySocket systemd(dir().file("notify"));
   ASSERT_TRUE(systemd.is_bound());
   write_conf({{"a", ""}, {"b", ""}});
   AgentOptions options;
-  options.environment = {"NOTIFY_SOCKET=" + dir().path("notify"), "WATCHDOG_USEC=600000"};
+  options.environment = {"NOTIFY_SOCKET=" + dir().file("notify"), "WATCHDOG_USEC=600000"};
   start_agent(options);
   ASSERT_TRUE(systemd.wait_for("READY=1", kLimit));
   ASSERT_TRUE(wait_for_starts("a", 1));

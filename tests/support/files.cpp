@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/temp_dir.hpp"
+#include "tests/support/files.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <system_error>
 
 namespace fdbpack::test {
-
-TempDir::TempDir() {
-  std::string name = (std::filesystem::temp_directory_path() / "fdbpack-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + name);
-  path_ = name;
-  // Children of other users report here, too.
-  std::filesystem::permissions(path_, std::filesystem::perms::all);
-}
-
-TempDir::~TempDir() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
