@@ -140,6 +140,24 @@ TEST_F(Fault12, UpgradeInPlaceKeepsPidAndChildren) {
   EXPECT_EQ(stop_agent(), 0);
 }
 
+// Between the old program and the handlers of the new one a signal must not end the agent.
+TEST_F(Fault12, SignalsDuringTheUpgradeAreHeardAfterIt) {
+  ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}, {"b", ""}}));
+  const std::size_t from = log_size();
+  signal_agent(SIGUSR2);
+  const bool is_up = wait(
+      [&] {
+        signal_agent(SIGHUP);
+        return log().find("Started ", from) != std::string::npos;
+      },
+      kLimit);
+  ASSERT_TRUE(is_up);
+  ASSERT_TRUE(is_alive(agent_pid()));
+  expect_all_adopted();
+  ASSERT_NO_FATAL_FAILURE(reload());
+  EXPECT_EQ(stop_agent(), 0);
+}
+
 TEST_F(Fault19, ReplacedBinaryIsAdoptedAndUsedAtTheNextStart) {
   const std::string binary = dir().file("server");
   fs::copy_file(child_program(), binary);

@@ -242,7 +242,7 @@ TEST_F(Fault38, SectionThatWasWrongStartsWhenItIsRight) {
   ASSERT_TRUE(wait_for_starts("a", 1));
   ASSERT_TRUE(wait_for_log("child.b"));
   EXPECT_EQ(starts("b"), 0u);
-  write_conf({{"a", ""}, {"b", ""}});
+  write_conf({{"a", ""}, {"b", "restart_backoff = 1.5\n"}});
   EXPECT_TRUE(wait_for_starts("b", 1));
   EXPECT_EQ(starts("a"), 1u);
 }
