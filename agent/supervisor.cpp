@@ -103,6 +103,7 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
   supervise::Adopted event;
   event.pid = found.pid;
   event.since = now;
+  event.revision = found.revision.value_or(supervise::Revision{});
   if (record != nullptr && record->pid == found.pid) {
     event.since = std::min(record->since, now);
     event.revision = record->revision;
@@ -166,6 +167,11 @@ void Supervisor::apply_change(const supervise::Change& change, const LoadedConf&
   who.policy.restart = command.restart;
   who.policy.is_quiet = command.is_quiet;
   const auto revision = supervise::revision_of(command, loaded.conf.user, loaded.conf.group);
+  const auto* process = live_process(who.state);
+  if (process != nullptr && who.memory_limit_bytes == 0 && process->revision == revision) {
+    who.memory_limit_bytes = command.memory_limit_bytes;  // adopted, and no record told it
+    watch_memory(who);
+  }
   dispatch(who, supervise::Configured{revision, command.kill_on_configuration_change});
 }
 
@@ -226,7 +232,7 @@ void Supervisor::take_step(Supervised& who, const supervise::Event& event) {
 
 void Supervisor::perform(Supervised& who, const supervise::Action& action) {
   std::visit(Overloaded{
-                 [&](const supervise::Launch&) { launch(who); },
+                 [&](const supervise::Launch& order) { launch(who, order.revision); },
                  [&](const supervise::SendSignal& send_signal) { send(who, send_signal); },
                  [&](const supervise::SetTimer& timer) { set_timer(who, timer.at); },
                  [&](const supervise::Note& text) { note(who, text); },
@@ -235,9 +241,9 @@ void Supervisor::perform(Supervised& who, const supervise::Action& action) {
              action);
 }
 
-void Supervisor::launch(Supervised& who) {
+void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
   open_output(who);
-  const ports::LaunchPlan plan = plan_for(who);
+  const ports::LaunchPlan plan = plan_for(who, revision);
   auto outcome =
       world_.launcher.launch(plan, [this, &who](const supervise::Exit& exit, bool group_lives) {
         on_exit(who, exit, group_lives);
@@ -261,7 +267,8 @@ void Supervisor::launch(Supervised& who) {
   dispatch(who, supervise::Launched{who.child->pid()});
 }
 
-ports::LaunchPlan Supervisor::plan_for(const Supervised& who) const {
+ports::LaunchPlan Supervisor::plan_for(const Supervised& who,
+                                       const supervise::Revision& revision) const {
   ports::LaunchPlan plan;
   plan.argv = who.launch_argv.empty() ? who.command->argv : who.launch_argv;
   const auto& deleted = who.command->deleted_environment;
@@ -285,6 +292,7 @@ ports::LaunchPlan Supervisor::plan_for(const Supervised& who) const {
   }
   plan.environment.push_back(std::string(ports::kMarkerAgent) + "=" + settings_.agent_id);
   plan.environment.push_back(std::string(ports::kMarkerProcess) + "=" + who.section);
+  plan.environment.push_back(std::string(ports::kMarkerRevision) + "=" + wire::print(revision));
   if (who.output) {
     const auto streams = world_.output.fds(*who.output);
     plan.stdout_fd = streams.out;
@@ -456,6 +464,7 @@ void Supervisor::sweep() {
 // A process that holds too much is found after the pace that its growth asks for, all that are due
 // in one wake-up.
 void Supervisor::watch_memory(Supervised& who) {
+  who.gauge.reset();
   if (who.memory_limit_bytes == 0) return;
   who.memory_at = world_.clock.now();
   who.memory_bytes = 0;
@@ -474,7 +483,8 @@ void Supervisor::sample_memory() {
     const auto* process = live_process(who.state);
     if (process == nullptr || who.memory_limit_bytes == 0) continue;
     if (who.memory_next <= now + kMemorySlack) {
-      const auto bytes = world_.processes.resident_bytes(process->pid).value_or(0);
+      if (!who.gauge) who.gauge = world_.processes.gauge(process->pid);
+      const auto bytes = who.gauge->resident_bytes().value_or(0);
       const MemorySample sample{bytes, who.memory_bytes, now - who.memory_at};
       who.memory_next = now + next_memory_sample(sample, who.memory_limit_bytes);
       who.memory_bytes = bytes;

@@ -48,7 +48,8 @@ struct Supervised {
   WallTime started_wall;
   std::vector<std::string> running_argv;  // of the live process; empty: it was adopted
   std::uint64_t memory_limit_bytes = 0;   // of the live process
-  std::uint64_t memory_bytes = 0;         // when last looked at
+  std::unique_ptr<ports::MemoryGauge> gauge;
+  std::uint64_t memory_bytes = 0;  // when last looked at
   Instant memory_at;
   Instant memory_next;
   bool is_stored = false;  // its pidfd is with the service manager
@@ -104,8 +105,9 @@ class Supervisor {
   void dispatch(Supervised& who, supervise::Event event);
   void take_step(Supervised& who, const supervise::Event& event);
   void perform(Supervised& who, const supervise::Action& action);
-  void launch(Supervised& who);
-  [[nodiscard]] ports::LaunchPlan plan_for(const Supervised& who) const;
+  void launch(Supervised& who, const supervise::Revision& revision);
+  [[nodiscard]] ports::LaunchPlan plan_for(const Supervised& who,
+                                           const supervise::Revision& revision) const;
   void send(Supervised& who, const supervise::SendSignal& action);
   void set_timer(Supervised& who, std::optional<Instant> at);
   void note(const Supervised& who, const supervise::Note& note);

@@ -2,14 +2,15 @@
 //
 // Finding the processes that an earlier agent left running, and what can be seen of live ones.
 //
-// A process of ours carries three variables in its environment: FDBPACK_AGENT_ID (which agent's),
-// FDBPACK_PROCESS (which section) and FDBPACK_PID (its own pid, so that its descendants, which
-// inherit all three, are not taken for it).
+// A process of ours carries four variables in its environment: FDBPACK_AGENT_ID (which agent's),
+// FDBPACK_PROCESS (which section), FDBPACK_REVISION (what it was started with) and FDBPACK_PID (its
+// own pid, so that its descendants, which inherit all four, are not taken for it).
 #pragma once
 
 #include "fdbpack/wire/agent_state.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ namespace fdbpack::ports {
 
 inline constexpr std::string_view kMarkerAgent = "FDBPACK_AGENT_ID";
 inline constexpr std::string_view kMarkerProcess = "FDBPACK_PROCESS";
+inline constexpr std::string_view kMarkerRevision = "FDBPACK_REVISION";
 inline constexpr std::string_view kMarkerPid = "FDBPACK_PID";
 
 struct Found {
@@ -26,7 +28,8 @@ struct Found {
   int pid = 0;
   int pidfd = -1;  // the receiver's to close or hand on
   std::uint64_t start_ticks = 0;
-  bool was_recorded = false;  // the state file knew it, too
+  bool was_recorded = false;                    // the state file knew it, too
+  std::optional<supervise::Revision> revision;  // by its marks
 };
 
 // What a pid means in this boot of this machine.
@@ -42,6 +45,14 @@ struct Findings {
   std::vector<std::string> unverified;  // sections whose process may live but cannot be verified
 };
 
+// Shows how much memory one process holds.
+class MemoryGauge {
+ public:
+  virtual ~MemoryGauge() = default;
+  // None when it cannot be read: the process is gone.
+  [[nodiscard]] virtual std::optional<std::uint64_t> resident_bytes() = 0;
+};
+
 class ProcessTable {
  public:
   virtual ~ProcessTable() = default;
@@ -54,8 +65,8 @@ class ProcessTable {
   [[nodiscard]] virtual Findings find(const std::string& agent_id, const wire::AgentState& recorded,
                                       std::vector<int> handed,
                                       const std::vector<std::uint32_t>& uids) = 0;
-  // Resident memory in bytes; none when it cannot be read.
-  [[nodiscard]] virtual std::optional<std::uint64_t> resident_bytes(int pid) const = 0;
+  // Never null; of a process that is gone it shows nothing.
+  [[nodiscard]] virtual std::unique_ptr<MemoryGauge> gauge(int pid) const = 0;
   // SIGKILL to what was started below a process of this agent that is gone, left its process group
   // and was handed to us. `live` are the processes that are not gone, in order. Returns how many.
   virtual std::size_t kill_escaped(const std::string& agent_id, const std::vector<int>& live) = 0;

@@ -75,6 +75,27 @@ bool is_found(const ports::Findings& findings, std::string_view section) {
                      [&](const ports::Found& found) { return found.section == section; });
 }
 
+// Keeps the file open: looking it up costs several times as much as reading it.
+class StatmGauge final : public ports::MemoryGauge {
+ public:
+  explicit StatmGauge(UniqueFd file) : file_(std::move(file)) {}
+
+  [[nodiscard]] std::optional<std::uint64_t> resident_bytes() override {
+    std::array<char, 128> buffer{};
+    const ssize_t size = ::pread(file_.get(), buffer.data(), buffer.size(), 0);
+    if (size <= 0) return {};
+    const auto fields =
+        text::split_words(std::string_view(buffer.data(), static_cast<std::size_t>(size)));
+    if (fields.size() < 2) return {};
+    const auto pages = text::parse_decimal(fields[1]);
+    static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return pages ? std::optional(*pages * page_bytes) : std::nullopt;
+  }
+
+ private:
+  UniqueFd file_;
+};
+
 }  // namespace
 
 std::string ProcTable::path(int pid, const char* name) const {
@@ -118,6 +139,9 @@ std::optional<ProcTable::Marks> ProcTable::marks(int pid) const {
       marks.section = name;
     } else if (const auto number = value_of(variable, ports::kMarkerPid); !number.empty()) {
       marks.pid = number;
+    } else if (const auto revision = value_of(variable, ports::kMarkerRevision);
+               !revision.empty()) {
+      marks.revision = wire::parse_revision(revision);
     }
   }
   return marks;
@@ -146,6 +170,9 @@ ports::Findings ProcTable::find(const std::string& agent_id, const wire::AgentSt
   }
   for (const int pid : pids())
     find_marked(agent_id, pid, uids, recorded, findings);
+  for (auto& found : findings.found) {
+    if (const auto marked = marks(found.pid)) found.revision = marked->revision;
+  }
   return findings;
 }
 
@@ -171,8 +198,12 @@ void ProcTable::find_handed(const std::string& agent_id, int fd, const wire::Age
                              " was kept for us but nothing tells what it is");
     return;
   }
-  findings.found.push_back({section, *pid, pidfd.release(), stamped ? stamped->start_ticks : 0,
-                            recorded.find(section) != nullptr});
+  findings.found.push_back({section,
+                            *pid,
+                            pidfd.release(),
+                            stamped ? stamped->start_ticks : 0,
+                            recorded.find(section) != nullptr,
+                            {}});
 }
 
 void ProcTable::find_recorded(const std::string& agent_id, const wire::ProcessRecord& record,
@@ -191,7 +222,7 @@ void ProcTable::find_recorded(const std::string& agent_id, const wire::ProcessRe
     }
     findings.notes.push_back(who + " lives but cannot be verified");
     findings.unverified.push_back(record.section);
-    findings.found.push_back({record.section, record.pid, pidfd.release(), 0, true});
+    findings.found.push_back({record.section, record.pid, pidfd.release(), 0, true, {}});
     return;
   }
   if (stamped->start_ticks != record.start_ticks) {
@@ -204,7 +235,7 @@ void ProcTable::find_recorded(const std::string& agent_id, const wire::ProcessRe
     return;
   }
   findings.found.push_back(
-      {record.section, record.pid, pidfd.release(), stamped->start_ticks, true});
+      {record.section, record.pid, pidfd.release(), stamped->start_ticks, true, {}});
 }
 
 void ProcTable::find_marked(const std::string& agent_id, int pid,
@@ -236,21 +267,12 @@ void ProcTable::find_marked(const std::string& agent_id, int pid,
     return;
   }
   findings.found.push_back(
-      {section, pid, pidfd.release(), stamped->start_ticks, recorded.find(section) != nullptr});
+      {section, pid, pidfd.release(), stamped->start_ticks, recorded.find(section) != nullptr, {}});
 }
 
-std::optional<std::uint64_t> ProcTable::resident_bytes(int pid) const {
-  const UniqueFd file(::open(path(pid, "statm").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return {};
-  std::array<char, 128> buffer{};
-  const ssize_t size = ::read(file.get(), buffer.data(), buffer.size());
-  if (size <= 0) return {};
-  const auto fields =
-      text::split_words(std::string_view(buffer.data(), static_cast<std::size_t>(size)));
-  if (fields.size() < 2) return {};
-  const auto pages = text::parse_decimal(fields[1]);
-  static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return pages ? std::optional(*pages * page_bytes) : std::nullopt;
+std::unique_ptr<ports::MemoryGauge> ProcTable::gauge(int pid) const {
+  return std::make_unique<StatmGauge>(
+      UniqueFd(::open(path(pid, "statm").c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
 std::size_t ProcTable::kill_escaped(const std::string& agent_id, const std::vector<int>& live) {

@@ -28,7 +28,7 @@ class ProcTable final : public ports::ProcessTable {
   [[nodiscard]] ports::Findings find(const std::string& agent_id, const wire::AgentState& recorded,
                                      std::vector<int> handed,
                                      const std::vector<std::uint32_t>& uids) override;
-  [[nodiscard]] std::optional<std::uint64_t> resident_bytes(int pid) const override;
+  [[nodiscard]] std::unique_ptr<ports::MemoryGauge> gauge(int pid) const override;
   std::size_t kill_escaped(const std::string& agent_id, const std::vector<int>& live) override;
 
  private:
@@ -36,6 +36,7 @@ class ProcTable final : public ports::ProcessTable {
     std::string agent;
     std::string section;
     std::string pid;
+    std::optional<supervise::Revision> revision;
   };
 
   [[nodiscard]] std::string path(int pid, const char* name) const;

@@ -22,7 +22,7 @@ std::string hex(std::uint64_t number) {
   return text;
 }
 
-std::optional<std::uint64_t> parse_hex(const std::string& text) {
+std::optional<std::uint64_t> parse_hex(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
   if (error != std::errc() || end != text.data() + text.size() || text.size() != 16) return {};
@@ -115,6 +115,19 @@ Result<ProcessRecord> read_record(const nlohmann::json& json) {
 }
 
 }  // namespace
+
+std::string print(const supervise::Revision& revision) {
+  return hex(revision.command) + "." + hex(revision.settings);
+}
+
+std::optional<supervise::Revision> parse_revision(std::string_view text) {
+  const auto dot = text.find('.');
+  if (dot == std::string_view::npos) return {};
+  const auto command = parse_hex(text.substr(0, dot));
+  const auto settings = parse_hex(text.substr(dot + 1));
+  if (!command || !settings) return {};
+  return supervise::Revision{*command, *settings};
+}
 
 const ProcessRecord* AgentState::find(std::string_view section) const {
   for (const auto& record : processes) {

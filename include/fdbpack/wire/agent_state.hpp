@@ -50,6 +50,10 @@ struct AgentState {
   [[nodiscard]] const ProcessRecord* find(std::string_view section) const;
 };
 
+// "8af0000000000000.77b0000000000000" and back.
+[[nodiscard]] std::string print(const supervise::Revision& revision);
+[[nodiscard]] std::optional<supervise::Revision> parse_revision(std::string_view text);
+
 [[nodiscard]] std::string print(const AgentState& state);
 // `corrupt` when it is torn or not ours, `unsupported` when it is of another version.
 [[nodiscard]] Result<AgentState> parse_agent_state(std::string_view text);

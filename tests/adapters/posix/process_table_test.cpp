@@ -108,8 +108,8 @@ TEST_F(ProcessTable, WithoutProcNothingIsVerifiedAndNothingTaken) {
 }
 
 TEST_F(ProcessTable, ReadsResidentMemory) {
-  EXPECT_GT(table_.resident_bytes(::getpid()).value_or(0), 100u * 1024);
-  EXPECT_FALSE(table_.resident_bytes(INT32_MAX));
+  EXPECT_GT(table_.gauge(::getpid())->resident_bytes().value_or(0), 100u * 1024);
+  EXPECT_FALSE(table_.gauge(INT32_MAX)->resident_bytes());
 }
 
 }  // namespace
