@@ -168,9 +168,12 @@ int Program::run(Daemon* daemon) {
     lock_->remove();
     return kFailure;
   }
+  std::vector<std::string> degraded = {
+      "processes share the agent's cgroup: what leaves its process group is found by its marks"};
   if (watch.is_degraded()) {
-    agent_->set_degraded({"changes of the conf are looked for every ten seconds only"});
+    degraded.push_back("changes of the conf are looked for every ten seconds only");
   }
+  agent_->set_degraded(std::move(degraded));
   if (daemon != nullptr) daemon->report(0);
   handover_.reset();
   ::malloc_trim(0);

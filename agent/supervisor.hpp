@@ -52,6 +52,7 @@ struct Supervised {
   std::uint64_t memory_bytes = 0;  // when last looked at
   Instant memory_at;
   Instant memory_next;
+  int stopped_pid = 0;     // this process was stopped and has not gone on since
   bool is_stored = false;  // its pidfd is with the service manager
 };
 
@@ -82,6 +83,8 @@ class Supervisor {
 
   void on_line(ports::OutputId id, ports::Stream stream, std::string_view line);
   void reap_strangers();
+  // SIGCHLD: some may have been stopped, which nobody else would notice.
+  void note_stops();
 
   [[nodiscard]] std::size_t live() const;
   [[nodiscard]] std::uint64_t strangers() const { return strangers_; }
