@@ -99,6 +99,14 @@ void AgentTest::start_agent(const AgentOptions& options) {
   agent_pid_ = spawn({command(options), environment_with(more), -1, log_fd_, error});
 }
 
+void AgentTest::start_agent_that_stays(const AgentOptions& options) {
+  start_agent(options);
+  for (int i = 0; i < 100 && Pidfd(agent_pid_).wait_for_end(Seconds(0.3)); ++i) {
+    EXPECT_NE(wait_for_agent(), 0);
+    start_agent(options);
+  }
+}
+
 void AgentTest::signal_agent(int signal) const {
   ASSERT_GT(agent_pid_, 0);
   kill(agent_pid_, signal);

@@ -60,6 +60,9 @@ class AgentTest : public ::testing::Test {
   [[nodiscard]] std::string conf_path() const { return dir_.file("foundationdb.conf"); }
 
   void start_agent(const AgentOptions& options = {});
+  // As a service manager does it: again, as long as it ends by itself. A child of an agent that was
+  // killed holds the lock until it has become its own program.
+  void start_agent_that_stays(const AgentOptions& options = {});
   // SIGTERM and the exit code, -1 when it does not end within the limit or by a signal.
   int stop_agent(Seconds limit = kLimit);
   void kill_agent();

@@ -195,11 +195,7 @@ TEST_F(Fault25, AgentKilledWhileItStartsChildrenDoublesNone) {
     ASSERT_TRUE(wait([&] { return stamps().size() >= seen || !is_alive(agent_pid()); }));
     kill_agent();
   }
-  start_agent();
-  if (!wait([&] { return stamps().size() >= 40; }, Seconds(5)) && !is_alive(agent_pid())) {
-    ASSERT_NE(wait_for_agent(), 0);
-    start_agent();  // a child of the last one was still on its way to its own image
-  }
+  start_agent_that_stays();
   ASSERT_TRUE(wait([&] { return living().size() == 40; }));
   for (const Section& section : sections)
     EXPECT_EQ(starts(section.id), 1u) << section.id;
