@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// test-child: the process that tests put under a supervisor. Its first act is to append one line
+// test-child: the process that tests put under a supervisor. It first appends one line
 //
 //     <CLOCK_MONOTONIC ns> <pid> <id> start|double
 //
@@ -214,13 +214,17 @@ void step_lock() {
   _exit(1);
 }
 
-void take(const char* step) {
-  if (strcmp(step, "stubborn") == 0) {
+// Before the stamp: whoever reads it may send a signal at once.
+void set_signals(const char* modes) {
+  if (strstr(modes, "stubborn") != nullptr) {
     signal(SIGTERM, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
   }
-  if (strcmp(step, "graceful") == 0) signal(SIGTERM, leave_gracefully);
+  if (strstr(modes, "graceful") != nullptr) signal(SIGTERM, leave_gracefully);
+}
+
+void take(const char* step) {
   if (strcmp(step, "exit") == 0) step_exit();
   if (strcmp(step, "crash") == 0) step_crash();
   if (strcmp(step, "fork") == 0) step_fork(false);
@@ -252,6 +256,7 @@ int main(int argc, char** argv) {
   fdbpack::test_child::set_arguments(argc, argv);
   char modes[256];
   snprintf(modes, sizeof modes, "%s", flag("mode", mode_of_name(argv[0])));
+  set_signals(modes);
   stamp_start(started);
   char* rest = nullptr;
   for (char* step = strtok_r(modes, ",", &rest); step != nullptr;

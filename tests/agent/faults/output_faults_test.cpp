@@ -69,6 +69,7 @@ TEST_F(Fault35, LogReaderThatStandsStillStopsNothing) {
   start_agent(options);
   close(ends[1]);
   ASSERT_TRUE(wait_for_starts("a.grandchild", 1));
+  ASSERT_TRUE(wait_for_starts("b", 1));
   ASSERT_TRUE(Pidfd(last_pid("b")).send(SIGTERM));
   ASSERT_TRUE(wait_for_starts("b", 2)) << "a blocked log blocks the supervisor";
   write_conf({{"a", "mode = flood,fork\nflood = lines\nbytes = 2000000\n"}, {"b", "x = 1\n"}});

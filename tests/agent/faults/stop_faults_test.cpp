@@ -40,6 +40,7 @@ TEST_F(Fault03, ChildThatIgnoresSigtermIsKilledAndDelaysNobody) {
 TEST_F(Fault04, StoppedChildEndsAtOnceWhenItIsToEnd) {
   write_conf({{"a", ""}, {"b", ""}});
   start_agent(with_grace(15));
+  ASSERT_TRUE(wait_for_starts("a", 1));
   ASSERT_TRUE(wait_for_starts("b", 1));
   const Pidfd stopped(last_pid("b"));
   ASSERT_TRUE(stopped.send(SIGSTOP));
