@@ -204,6 +204,9 @@ void Agent::write_files() {
   write_state();
   facts_.is_stopping = is_stopping_;
   facts_.degraded = degraded_;
+  if (const auto sentence = world_.cgroups.degraded(); !sentence.empty()) {
+    facts_.degraded.push_back(sentence);
+  }
   if (world_.output.is_degraded()) {
     facts_.degraded.push_back("output of processes is looked for once a second only");
   }

@@ -2,6 +2,7 @@
 //
 // fdbpack-agent: reads the options, builds the parts and runs them.
 #include "adapters/posix/accounts.hpp"
+#include "adapters/posix/cgroups.hpp"
 #include "adapters/posix/conf_watch.hpp"
 #include "adapters/posix/files.hpp"
 #include "adapters/posix/launcher.hpp"
@@ -152,7 +153,8 @@ int Program::run(Daemon* daemon) {
   posix::PosixAccounts accounts;
   posix::ProcTable processes;
   posix::ConnectProbe probe(io_, clock_);
-  World world{clock_, launcher, output, log_, files, accounts, processes, probe, notifier};
+  posix::DelegatedCgroups cgroups(options_.cgroup);
+  World world{clock_, launcher, output, log_, files, accounts, processes, probe, cgroups, notifier};
   agent_.emplace(world, settings(), [this](int code) {
     exit_code_ = code;
     io_.stop();

@@ -37,6 +37,8 @@ void add_common(CLI::App& app, Options& options, double& grace_s) {
                "Processes get SIGHUP when the agent ends, however it ends");
   app.add_flag("--keep-children", options.keeps_children,
                "Leave the processes running when told to stop; the next agent takes them over");
+  app.add_option("--cgroup", options.cgroup, "A cgroup v2 directory for the processes, auto or off")
+      ->capture_default_str();
   app.add_option("--stop-grace", grace_s, "Seconds from SIGTERM to SIGKILL")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
