@@ -23,7 +23,7 @@ Agent::Agent(World& world, AgentSettings settings, std::function<void(int)> on_e
       settings_(std::move(settings)),
       state_dir_(settings_.state_dir),
       on_end_(std::move(on_end)),
-      conf_(world, settings_.conf_path, state_dir_, settings_.pid),
+      conf_(world, settings_.conf_path, state_dir_, settings_.pid, settings_.translate_conf),
       supervisor_(world, settings_.supervisor, [this] { on_change(); }),
       boot_id_(world.processes.boot_id()),
       write_alarm_(world.clock.make_alarm([this] { write_files(); })),

@@ -17,6 +17,7 @@
 #include "agent/agent.hpp"
 #include "agent/options.hpp"
 #include "agent/process_setup.hpp"
+#include "agent/rendered_conf.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <climits>
@@ -101,6 +102,9 @@ AgentSettings Program::settings() const {
   settings.version = FDBPACK_VERSION;
   settings.conf_path = options_.conf_path;
   settings.state_dir = options_.state_dir;
+  if (options_.mode == Mode::run) {
+    settings.translate_conf = [](std::string_view text) { return render_conf(text); };
+  }
   settings.keeps_children = options_.keeps_children;
   settings.pid = ::getpid();
   settings.uid = ::geteuid();
@@ -227,9 +231,5 @@ int main(int argc, char** argv) {
   const auto parsed = parse_options(argc, argv);
   if (const auto* exit_code = std::get_if<ExitCode>(&parsed)) return exit_code->code;
   const auto& options = std::get<Options>(parsed);
-  if (options.mode == Mode::run) {
-    std::fputs("fdbpack-agent run: not part of this build\n", stderr);
-    return 64;
-  }
   return main_of_monitor(options, argc, argv);
 }

@@ -66,7 +66,6 @@ int finish(Options& options) {
   options.lock_path = absolute(options.lock_path);
   options.state_dir =
       options.state_dir.empty() ? options.lock_path + ".state" : absolute(options.state_dir);
-  if (!options.config_path.empty()) options.config_path = absolute(options.config_path);
   return 0;
 }
 
@@ -88,7 +87,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   monitor.add_option("--conffile", options.conf_path, "The conf")->capture_default_str();
   add_common(monitor, options, grace_s);
   CLI::App& run = *app.add_subcommand("run", "Supervise the process groups of a configuration");
-  run.add_option("--config", options.config_path, "The configuration, JSON")->required();
+  run.add_option("--config", options.conf_path, "The configuration, JSON")->required();
   add_common(run, options, grace_s);
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
