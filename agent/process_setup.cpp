@@ -136,7 +136,9 @@ Error replace_program(const wire::Handover& handover, const std::string& program
   }
   ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
   std::vector<std::string> all = environment;
-  std::erase_if(all, [](const std::string& variable) { return variable.starts_with("LISTEN_"); });
+  std::erase_if(all, [](const std::string& variable) {
+    return variable.starts_with("LISTEN_") || variable.starts_with(kHandoverVariable);
+  });
   all.push_back(std::string(kHandoverVariable) + "=" + std::to_string(memory.get()));
   const auto argv = pointers(arguments);
   const auto envp = pointers(all);
