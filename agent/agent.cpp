@@ -96,7 +96,10 @@ Status Agent::start(Inheritance inheritance) {
 }
 
 void Agent::on_signal(int signal) {
-  if (signal == SIGCHLD) return supervisor_.reap_strangers();
+  if (signal == SIGCHLD) {
+    supervisor_.note_stops();
+    return supervisor_.reap_strangers();
+  }
   const std::string name =
       "Received signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
   if (signal == SIGHUP) {

@@ -167,6 +167,7 @@ int Program::run(Daemon* daemon) {
   log_.write(supervise::Severity::info, kLogName, "Watching conf file " + options_.conf_path);
   posix::SignalWatch signals(io_, {SIGHUP, SIGINT, SIGTERM, SIGUSR2, SIGCHLD},
                              [this](int signal) { on_signal(signal); });
+  hear_signals();
   if (auto started = agent_->start(std::move(inherited)); !started) {
     log_.write(supervise::Severity::error, kLogName, started.error().message);
     if (daemon != nullptr) daemon->report(kFailure);

@@ -23,6 +23,16 @@ namespace {
 
 constexpr const char* kHandoverVariable = "FDBPACK_HANDOVER_FD";
 constexpr std::size_t kHandoverBytesMax = 64 * 1024 * 1024;
+constexpr std::array kHeardSignals = {SIGHUP, SIGINT, SIGTERM, SIGUSR2, SIGCHLD};
+
+// A signal that comes before there is a handler would end the agent; held, it is heard later.
+void hold_signals() {
+  sigset_t heard;
+  ::sigemptyset(&heard);
+  for (const int signal : kHeardSignals)
+    ::sigaddset(&heard, signal);
+  ::sigprocmask(SIG_BLOCK, &heard, nullptr);
+}
 
 void set_inherited(int fd, bool is_inherited) {
   if (fd >= 0) ::fcntl(fd, F_SETFD, is_inherited ? 0 : FD_CLOEXEC);
@@ -57,6 +67,10 @@ std::vector<ports::ResourceLimit> raise_limits() {
 }
 
 void become_supervisor() {
+  hold_signals();
+  // Whoever started us may have ignored what we must hear.
+  for (const int signal : kHeardSignals)
+    ::signal(signal, SIG_DFL);
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::syscall(SYS_close_range, 3, UINT_MAX, CLOSE_RANGE_CLOEXEC);
@@ -66,6 +80,12 @@ void become_supervisor() {
     ::close(fd);
     break;
   }
+}
+
+void hear_signals() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 Daemon Daemon::start() {
@@ -136,17 +156,20 @@ Error replace_program(const wire::Handover& handover, const std::string& program
   }
   ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
   std::vector<std::string> all = environment;
-  std::erase_if(all, [](const std::string& variable) {
-    return variable.starts_with("LISTEN_") || variable.starts_with(kHandoverVariable);
+  // The variable may be there already: this program may be a replacement itself.
+  const std::string handover_start = std::string(kHandoverVariable) + "=";
+  std::erase_if(all, [&handover_start](const std::string& variable) {
+    return variable.starts_with("LISTEN_") || variable.starts_with(handover_start);
   });
-  all.push_back(std::string(kHandoverVariable) + "=" + std::to_string(memory.get()));
+  all.push_back(handover_start + std::to_string(memory.get()));
   const auto argv = pointers(arguments);
   const auto envp = pointers(all);
   set_inherited(handover, true);
-  // Blocked signals stay blocked over execve, ignored ones ignored; both are as the program set
-  // them when it started and will be set again.
+  // The handlers end with this program; what is blocked stays so until the next one has its own.
+  hold_signals();
   ::execve(program.c_str(), argv.data(), envp.data());
   const int error_number = errno;
+  hear_signals();
   set_inherited(handover, false);
   return posix::errno_error("executing " + program, error_number);
 }

@@ -18,8 +18,11 @@ namespace fdbpack::agent {
 [[nodiscard]] std::vector<ports::ResourceLimit> raise_limits();
 
 // Orphans come to us; a log without reader is an error, not an end; nothing that we inherited is
-// inherited further.
+// inherited further. The signals that the agent acts on are held back, whatever our parent did with
+// them, until hear_signals().
 void become_supervisor();
+// Call when there are handlers.
+void hear_signals();
 
 // The parent waits until the child says that it is ready or has failed, and ends with its code.
 class Daemon {

@@ -54,6 +54,7 @@ struct Supervised {
   Instant memory_next;
   std::string cgroup;           // of the live process; empty: none
   std::uint64_t oom_kills = 0;  // in it, before the process was started
+  int stopped_pid = 0;          // this process was stopped and has not gone on since
   bool is_stored = false;       // its pidfd is with the service manager
 };
 
@@ -84,6 +85,8 @@ class Supervisor {
 
   void on_line(ports::OutputId id, ports::Stream stream, std::string_view line);
   void reap_strangers();
+  // SIGCHLD: some may have been stopped, which nobody else would notice.
+  void note_stops();
 
   [[nodiscard]] std::size_t live() const;
   [[nodiscard]] std::uint64_t strangers() const { return strangers_; }

@@ -72,6 +72,12 @@ struct LaunchError {
   const char* step = "";
 };
 
+// A live process was stopped (SIGSTOP, a debugger), or goes on.
+struct StopChange {
+  int pid = 0;
+  bool is_stopped = false;
+};
+
 // `group_lives`: the process is gone and reaped, but others of its process group are not.
 using OnExit = std::function<void(const supervise::Exit& exit, bool group_lives)>;
 
@@ -87,6 +93,8 @@ class Launcher {
   // Reaps what ended and is nobody's Child: orphans that were handed to PID 1 or to a subreaper.
   // Returns how many there were.
   virtual std::size_t reap_strangers() = 0;
+  // What was stopped or went on since the last call, of processes that this agent started itself.
+  [[nodiscard]] virtual std::vector<StopChange> stop_changes() { return {}; }
 };
 
 }  // namespace fdbpack::ports

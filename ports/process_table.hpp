@@ -59,6 +59,8 @@ class ProcessTable {
 
   [[nodiscard]] virtual std::string boot_id() const = 0;
   [[nodiscard]] virtual std::optional<ProcessStamp> stamp(int pid) const = 0;
+  // The file that the process runs is not at its path any more: a new version was installed.
+  [[nodiscard]] virtual bool is_program_replaced(int pid) const = 0;
   // `handed`: descriptors of processes that the service manager kept for us, or that came over a
   // re-exec. They are taken over. Every descriptor is opened first and verified after, so that a
   // pid that is used anew meanwhile cannot be mistaken. `uids`: owners that are ours.

@@ -50,14 +50,14 @@ bool is_marked_delegated(const std::string& directory) {
 
 DelegatedCgroups::DelegatedCgroups(const std::string& directory) {
   if (directory == "off") {
-    degraded_ = "no control groups: switched off";
+    degraded_ = "no cgroups: switched off";
     return;
   }
   const std::string own = directory == "auto" ? own_directory() : directory;
   if (own.empty()) {
-    degraded_ = "no control groups: there is no cgroup v2 tree";
+    degraded_ = "no cgroups: there is no cgroup v2 tree";
   } else if (directory == "auto" && !is_marked_delegated(own)) {
-    degraded_ = "no control groups: " + own + " is not delegated to the agent";
+    degraded_ = "no cgroups: " + own + " is not delegated to the agent";
   } else {
     use(own);
   }
@@ -66,16 +66,16 @@ DelegatedCgroups::DelegatedCgroups(const std::string& directory) {
 void DelegatedCgroups::use(const std::string& directory) {
   const std::string agent = directory + "/agent";
   if (::mkdir(agent.c_str(), 0755) != 0 && errno != EEXIST) {
-    degraded_ = "no control groups: " + errno_error("making " + agent, errno).message;
+    degraded_ = "no cgroups: " + errno_error("making " + agent, errno).message;
     return;
   }
   if (const int error_number = write(agent + "/cgroup.procs", "0"); error_number != 0) {
-    degraded_ = "no control groups: " + errno_error("entering " + agent, error_number).message;
+    degraded_ = "no cgroups: " + errno_error("entering " + agent, error_number).message;
     return;
   }
   root_ = directory;
   if (write(directory + "/cgroup.subtree_control", "+memory") != 0) {
-    degraded_ = "control groups cannot tell when memory ran out: no memory controller";
+    degraded_ = "cgroups cannot tell when memory ran out: no memory controller";
   }
 }
 
@@ -91,7 +91,7 @@ std::string DelegatedCgroups::prepare(const std::string& section) {
   if (root_.empty()) return {};
   const std::string path = path_of(section);
   if (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST) return path;
-  degraded_ = "no control group for " + section + ": " + errno_error("making it", errno).message;
+  degraded_ = "no cgroup for " + section + ": " + errno_error("making it", errno).message;
   return {};
 }
 

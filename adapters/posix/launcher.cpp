@@ -130,6 +130,16 @@ std::unique_ptr<ports::Child> PosixLauncher::adopt(int pid, int pidfd, ports::On
   return watch(pid, UniqueFd(pidfd), std::move(on_exit));
 }
 
+std::vector<ports::StopChange> PosixLauncher::stop_changes() {
+  std::vector<ports::StopChange> changes;
+  for (std::size_t i = 0; i < kStrangersMax; ++i) {
+    siginfo_t info{};
+    if (::waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED | WNOHANG) != 0 || info.si_pid == 0) break;
+    changes.push_back({info.si_pid, info.si_code != CLD_CONTINUED});
+  }
+  return changes;
+}
+
 std::size_t PosixLauncher::reap_strangers() {
   std::size_t count = 0;
   for (std::size_t i = 0; i < kStrangersMax; ++i) {

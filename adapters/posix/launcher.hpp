@@ -30,6 +30,7 @@ class PosixLauncher final : public ports::Launcher {
   [[nodiscard]] std::unique_ptr<ports::Child> adopt(int pid, int pidfd,
                                                     ports::OnExit on_exit) override;
   std::size_t reap_strangers() override;
+  [[nodiscard]] std::vector<ports::StopChange> stop_changes() override;
 
  private:
   friend class ProcessWatch;

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -120,6 +121,13 @@ std::optional<ports::ProcessStamp> ProcTable::stamp(int pid) const {
     stamp.exe_inode = exe.st_ino;
   }
   return stamp;
+}
+
+bool ProcTable::is_program_replaced(int pid) const {
+  std::array<char, PATH_MAX + 16> target{};
+  const ssize_t size = ::readlink(path(pid, "exe").c_str(), target.data(), target.size());
+  return size > 0 &&
+         std::string_view(target.data(), static_cast<std::size_t>(size)).ends_with(" (deleted)");
 }
 
 std::optional<ProcTable::Marks> ProcTable::marks(int pid) const {

@@ -25,6 +25,7 @@ class ProcTable final : public ports::ProcessTable {
 
   [[nodiscard]] std::string boot_id() const override;
   [[nodiscard]] std::optional<ports::ProcessStamp> stamp(int pid) const override;
+  [[nodiscard]] bool is_program_replaced(int pid) const override;
   [[nodiscard]] ports::Findings find(const std::string& agent_id, const wire::AgentState& recorded,
                                      std::vector<int> handed,
                                      const std::vector<std::uint32_t>& uids) override;
