@@ -23,7 +23,7 @@ Agent::Agent(World& world, AgentSettings settings, std::function<void(int)> on_e
       settings_(std::move(settings)),
       state_dir_(settings_.state_dir),
       on_end_(std::move(on_end)),
-      conf_(world, settings_.conf_path, state_dir_, settings_.pid),
+      conf_(world, settings_.conf_path, state_dir_, settings_.pid, settings_.translate_conf),
       supervisor_(world, settings_.supervisor, [this] { on_change(); }),
       boot_id_(world.processes.boot_id()),
       write_alarm_(world.clock.make_alarm([this] { write_files(); })),
@@ -207,6 +207,9 @@ void Agent::write_files() {
   write_state();
   facts_.is_stopping = is_stopping_;
   facts_.degraded = degraded_;
+  if (const auto sentence = world_.cgroups.degraded(); !sentence.empty()) {
+    facts_.degraded.push_back(sentence);
+  }
   if (world_.output.is_degraded()) {
     facts_.degraded.push_back("output of processes is looked for once a second only");
   }

@@ -33,6 +33,7 @@ struct AgentSettings {
   std::string version;
   std::string conf_path;
   std::string state_dir;
+  ConfTranslator translate_conf;  // none: the file is a conf
   SupervisorSettings supervisor;
   bool keeps_children = false;
   int pid = 0;

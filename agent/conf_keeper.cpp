@@ -17,11 +17,13 @@ conf::ResolveOptions options(std::string pid) {
 
 }  // namespace
 
-ConfKeeper::ConfKeeper(World& world, std::string path, const StateDir& state_dir, int agent_pid)
+ConfKeeper::ConfKeeper(World& world, std::string path, const StateDir& state_dir, int agent_pid,
+                       ConfTranslator translate)
     : world_(world),
       path_(std::move(path)),
       state_dir_(state_dir),
-      agent_pid_(std::to_string(agent_pid)) {}
+      agent_pid_(std::to_string(agent_pid)),
+      translate_(std::move(translate)) {}
 
 void ConfKeeper::restore() {
   auto text = world_.files.read(state_dir_.last_good_conf(), kConfBytesMax);
@@ -55,8 +57,16 @@ ConfKeeper::Candidate ConfKeeper::make_candidate(std::string text) {
   return candidate;
 }
 
-bool ConfKeeper::load(std::size_t live) {
+Result<std::string> ConfKeeper::read() {
   auto text = world_.files.read(path_, kConfBytesMax);
+  if (!text || !translate_) return text;
+  auto conf = translate_(*text);
+  if (!conf) return fail(with_context(conf.error(), path_));
+  return conf;
+}
+
+bool ConfKeeper::load(std::size_t live) {
+  auto text = read();
   if (!text) {
     return refuse({{conf::Severity::error, {}, text.error().message}});
   }
@@ -107,7 +117,7 @@ void ConfKeeper::save() {
 std::vector<std::uint32_t> ConfKeeper::uids(std::uint32_t own) {
   std::vector<std::uint32_t> result = {own};
   if (in_force_ && in_force_->identity) result.push_back(in_force_->identity->uid);
-  if (auto text = world_.files.read(path_, kConfBytesMax)) {
+  if (auto text = read()) {
     const auto candidate = make_candidate(*std::move(text));
     if (candidate.loaded.identity) result.push_back(candidate.loaded.identity->uid);
   }

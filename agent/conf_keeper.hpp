@@ -12,6 +12,7 @@
 #include "agent/world.hpp"
 #include "fdbpack/conf/monitor_conf.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,9 +27,13 @@ struct LoadedConf {
   std::optional<ports::Identity> identity;  // none: neither user nor group are given
 };
 
+// Makes a conf of what is in the file, where that is something else.
+using ConfTranslator = std::function<Result<std::string>(std::string_view text)>;
+
 class ConfKeeper {
  public:
-  ConfKeeper(World& world, std::string path, const StateDir& state_dir, int agent_pid);
+  ConfKeeper(World& world, std::string path, const StateDir& state_dir, int agent_pid,
+             ConfTranslator translate = {});
 
   // What an earlier agent had in force. Call before the first load.
   void restore();
@@ -52,10 +57,13 @@ class ConfKeeper {
   bool refuse(std::vector<conf::Diagnostic> reasons);
   void save();
 
+  [[nodiscard]] Result<std::string> read();
+
   World& world_;
   std::string path_;
   StateDir state_dir_;
   std::string agent_pid_;
+  ConfTranslator translate_;  // none: the file is a conf
   std::optional<LoadedConf> in_force_;
   std::vector<conf::Diagnostic> problems_;
   std::optional<WallTime> refused_since_;

@@ -2,6 +2,7 @@
 //
 // fdbpack-agent: reads the options, builds the parts and runs them.
 #include "adapters/posix/accounts.hpp"
+#include "adapters/posix/cgroups.hpp"
 #include "adapters/posix/conf_watch.hpp"
 #include "adapters/posix/files.hpp"
 #include "adapters/posix/launcher.hpp"
@@ -16,6 +17,7 @@
 #include "agent/agent.hpp"
 #include "agent/options.hpp"
 #include "agent/process_setup.hpp"
+#include "agent/rendered_conf.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <climits>
@@ -100,6 +102,9 @@ AgentSettings Program::settings() const {
   settings.version = FDBPACK_VERSION;
   settings.conf_path = options_.conf_path;
   settings.state_dir = options_.state_dir;
+  if (options_.mode == Mode::run) {
+    settings.translate_conf = [](std::string_view text) { return render_conf(text); };
+  }
   settings.keeps_children = options_.keeps_children;
   settings.pid = ::getpid();
   settings.uid = ::geteuid();
@@ -152,7 +157,8 @@ int Program::run(Daemon* daemon) {
   posix::PosixAccounts accounts;
   posix::ProcTable processes;
   posix::ConnectProbe probe(io_, clock_);
-  World world{clock_, launcher, output, log_, files, accounts, processes, probe, notifier};
+  posix::DelegatedCgroups cgroups(options_.cgroup);
+  World world{clock_, launcher, output, log_, files, accounts, processes, probe, cgroups, notifier};
   agent_.emplace(world, settings(), [this](int code) {
     exit_code_ = code;
     io_.stop();
@@ -168,12 +174,9 @@ int Program::run(Daemon* daemon) {
     lock_->remove();
     return kFailure;
   }
-  std::vector<std::string> degraded = {
-      "processes share the agent's cgroup: what leaves its process group is found by its marks"};
   if (watch.is_degraded()) {
-    degraded.push_back("changes of the conf are looked for every ten seconds only");
+    agent_->set_degraded({"changes of the conf are looked for every ten seconds only"});
   }
-  agent_->set_degraded(std::move(degraded));
   if (daemon != nullptr) daemon->report(0);
   handover_.reset();
   ::malloc_trim(0);
@@ -229,9 +232,5 @@ int main(int argc, char** argv) {
   const auto parsed = parse_options(argc, argv);
   if (const auto* exit_code = std::get_if<ExitCode>(&parsed)) return exit_code->code;
   const auto& options = std::get<Options>(parsed);
-  if (options.mode == Mode::run) {
-    std::fputs("fdbpack-agent run: not part of this build\n", stderr);
-    return 64;
-  }
   return main_of_monitor(options, argc, argv);
 }

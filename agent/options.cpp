@@ -37,6 +37,8 @@ void add_common(CLI::App& app, Options& options, double& grace_s) {
                "Processes get SIGHUP when the agent ends, however it ends");
   app.add_flag("--keep-children", options.keeps_children,
                "Leave the processes running when told to stop; the next agent takes them over");
+  app.add_option("--cgroup", options.cgroup, "A cgroup v2 directory for the processes, auto or off")
+      ->capture_default_str();
   app.add_option("--stop-grace", grace_s, "Seconds from SIGTERM to SIGKILL")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
@@ -64,7 +66,6 @@ int finish(Options& options) {
   options.lock_path = absolute(options.lock_path);
   options.state_dir =
       options.state_dir.empty() ? options.lock_path + ".state" : absolute(options.state_dir);
-  if (!options.config_path.empty()) options.config_path = absolute(options.config_path);
   return 0;
 }
 
@@ -86,7 +87,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   monitor.add_option("--conffile", options.conf_path, "The conf")->capture_default_str();
   add_common(monitor, options, grace_s);
   CLI::App& run = *app.add_subcommand("run", "Supervise the process groups of a configuration");
-  run.add_option("--config", options.config_path, "The configuration, JSON")->required();
+  run.add_option("--config", options.conf_path, "The configuration, JSON")->required();
   add_common(run, options, grace_s);
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them

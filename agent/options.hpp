@@ -14,10 +14,10 @@ enum class Mode { monitor, run };
 
 struct Options {
   Mode mode = Mode::monitor;
-  std::string conf_path = "/etc/foundationdb/foundationdb.conf";
+  std::string conf_path = "/etc/foundationdb/foundationdb.conf";  // run: the configuration
   std::string lock_path = "/var/run/fdbmonitor.pid";
-  std::string state_dir;    // empty: "<lock file>.state"
-  std::string config_path;  // run: the JSON configuration
+  std::string state_dir;        // empty: "<lock file>.state"
+  std::string cgroup = "auto";  // a delegated cgroup v2 directory, "auto" or "off"
   std::string log_group = "default";
   bool is_daemon = false;
   bool logs_json = false;

@@ -2,7 +2,7 @@
 #include "agent/supervisor.hpp"
 
 #include "agent/listen_address.hpp"
-#include "agent/memory_pace.hpp"
+#include "agent/live_process.hpp"
 #include "fdbpack/base/overloaded.hpp"
 #include "fdbpack/base/text.hpp"
 
@@ -29,21 +29,6 @@ supervise::Revision revision_in_force(const supervise::State& state) {
           return phase.process.revision;
         } else {
           return state.desired;
-        }
-      },
-      state.phase);
-}
-
-const supervise::Process* live_process(const supervise::State& state) {
-  return std::visit(
-      [](const auto& phase) -> const supervise::Process* {
-        using Phase = std::remove_cvref_t<decltype(phase)>;
-        if constexpr (std::is_same_v<Phase, supervise::Running> ||
-                      std::is_same_v<Phase, supervise::Stopping> ||
-                      std::is_same_v<Phase, supervise::Killing>) {
-          return &phase.process;
-        } else {
-          return nullptr;
         }
       },
       state.phase);
@@ -217,6 +202,7 @@ void Supervisor::dispatch(Supervised& who, supervise::Event event) {
       world_.output.close(*gone.output);
     }
     if (gone.is_stored) world_.notifier.unstore(section);
+    if (!gone.cgroup.empty()) world_.cgroups.remove(section);
     processes_.erase(section);
   }
   on_change_();
@@ -243,6 +229,8 @@ void Supervisor::perform(Supervised& who, const supervise::Action& action) {
 
 void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
   open_output(who);
+  who.cgroup = world_.cgroups.prepare(who.section);
+  if (!who.cgroup.empty()) who.oom_kills = world_.cgroups.oom_kills(who.section).value_or(0);
   const ports::LaunchPlan plan = plan_for(who, revision);
   auto outcome =
       world_.launcher.launch(plan, [this, &who](const supervise::Exit& exit, bool group_lives) {
@@ -299,6 +287,7 @@ ports::LaunchPlan Supervisor::plan_for(const Supervised& who,
     plan.stderr_fd = streams.err;
   }
   plan.identity = who.identity;
+  plan.cgroup = who.cgroup;
   plan.limits = settings_.limits;
   plan.dies_with_parent = settings_.dies_with_agent;
   return plan;
@@ -357,9 +346,18 @@ void Supervisor::note(const Supervised& who, const supervise::Note& note) {
   world_.log.write(note.severity, name, note.text);
 }
 
+// The kernel's SIGKILL looks like any other; the control group knows better.
+supervise::Exit Supervisor::explain(const Supervised& who, const supervise::Exit& exit) const {
+  const auto* signalled = std::get_if<supervise::Signalled>(&exit);
+  if (who.cgroup.empty() || signalled == nullptr) return exit;
+  if (signalled->signal != supervise::kSignalKill) return exit;
+  const bool is_oom = world_.cgroups.oom_kills(who.section).value_or(0) > who.oom_kills;
+  return is_oom ? supervise::Exit(supervise::OomKilled{}) : exit;
+}
+
 void Supervisor::on_exit(Supervised& who, const supervise::Exit& exit, bool group_lives) {
   if (who.output) world_.output.end_of_process(*who.output);
-  dispatch(who, supervise::ProcessExited{who.child->pid(), exit, group_lives});
+  dispatch(who, supervise::ProcessExited{who.child->pid(), explain(who, exit), group_lives});
 }
 
 void Supervisor::on_line(ports::OutputId id, ports::Stream stream, std::string_view line) {
@@ -406,99 +404,6 @@ std::size_t Supervisor::live() const {
   return static_cast<std::size_t>(
       std::count_if(processes_.begin(), processes_.end(),
                     [](const auto& entry) { return supervise::is_alive(entry.second->state); }));
-}
-
-wire::AgentState Supervisor::snapshot() {
-  wire::AgentState result;
-  result.agent_id = settings_.agent_id;
-  for (const auto& [section, who] : processes_) {
-    const auto* process = live_process(who->state);
-    if (process == nullptr && !who->state.is_held) continue;
-    wire::ProcessRecord record;
-    record.section = section;
-    record.is_held = who->state.is_held;
-    record.kill_on_change = who->kill_on_change;
-    record.starts = who->state.starts;
-    record.memory_limit_bytes = who->memory_limit_bytes;
-    if (process != nullptr) {
-      if (!who->stamp) who->stamp = world_.processes.stamp(process->pid);
-      if (who->stamp) {
-        record.start_ticks = who->stamp->start_ticks;
-        record.exe_device = who->stamp->exe_device;
-        record.exe_inode = who->stamp->exe_inode;
-      }
-      record.pid = process->pid;
-      record.revision = process->revision;
-      record.since = process->since;
-      record.joined_at = process->joined_at;
-    }
-    result.processes.push_back(std::move(record));
-  }
-  return result;
-}
-
-void Supervisor::store_pidfds() {
-  for (const auto& [section, who] : processes_) {
-    if (!who->child || who->is_stored) continue;
-    world_.notifier.unstore(section);
-    world_.notifier.store(section, who->child->pidfd());
-    who->is_stored = true;
-  }
-}
-
-void Supervisor::sweep() {
-  std::vector<int> live;
-  for (const auto& [section, who] : processes_) {
-    if (who->child) live.push_back(who->child->pid());
-  }
-  for (const auto& [section, child] : held_back_)
-    live.push_back(child->pid());
-  std::sort(live.begin(), live.end());
-  const std::size_t count = world_.processes.kill_escaped(settings_.agent_id, live);
-  if (count == 0) return;
-  world_.log.write(
-      supervise::Severity::warning, kLogName,
-      "Killed " + std::to_string(count) + " processes that ended processes had left behind");
-}
-
-// A process that holds too much is found after the pace that its growth asks for, all that are due
-// in one wake-up.
-void Supervisor::watch_memory(Supervised& who) {
-  who.gauge.reset();
-  if (who.memory_limit_bytes == 0) return;
-  who.memory_at = world_.clock.now();
-  who.memory_bytes = 0;
-  who.memory_next = who.memory_at + first_memory_sample(who.memory_limit_bytes);
-  if (memory_alarm_at_ && *memory_alarm_at_ <= who.memory_next) return;
-  memory_alarm_at_ = who.memory_next;
-  memory_alarm_->set(*memory_alarm_at_);
-}
-
-void Supervisor::sample_memory() {
-  const Instant now = world_.clock.now();
-  std::optional<Instant> next;
-  std::vector<std::pair<Supervised*, supervise::MemoryExceeded>> exceeded;
-  for (const auto& [section, entry] : processes_) {
-    Supervised& who = *entry;
-    const auto* process = live_process(who.state);
-    if (process == nullptr || who.memory_limit_bytes == 0) continue;
-    if (who.memory_next <= now + kMemorySlack) {
-      if (!who.gauge) who.gauge = world_.processes.gauge(process->pid);
-      const auto bytes = who.gauge->resident_bytes().value_or(0);
-      const MemorySample sample{bytes, who.memory_bytes, now - who.memory_at};
-      who.memory_next = now + next_memory_sample(sample, who.memory_limit_bytes);
-      who.memory_bytes = bytes;
-      who.memory_at = now;
-      if (bytes > who.memory_limit_bytes) {
-        exceeded.push_back({&who, {process->pid, bytes, who.memory_limit_bytes}});
-      }
-    }
-    next = next ? std::min(*next, who.memory_next) : who.memory_next;
-  }
-  memory_alarm_at_ = next;
-  if (next) memory_alarm_->set(*next);
-  for (auto& [who, event] : exceeded)
-    dispatch(*who, event);
 }
 
 }  // namespace fdbpack::agent

@@ -52,8 +52,10 @@ struct Supervised {
   std::uint64_t memory_bytes = 0;  // when last looked at
   Instant memory_at;
   Instant memory_next;
-  int stopped_pid = 0;     // this process was stopped and has not gone on since
-  bool is_stored = false;  // its pidfd is with the service manager
+  std::string cgroup;           // of the live process; empty: none
+  std::uint64_t oom_kills = 0;  // in it, before the process was started
+  int stopped_pid = 0;          // this process was stopped and has not gone on since
+  bool is_stored = false;       // its pidfd is with the service manager
 };
 
 struct SupervisorSettings {
@@ -114,6 +116,7 @@ class Supervisor {
   void send(Supervised& who, const supervise::SendSignal& action);
   void set_timer(Supervised& who, std::optional<Instant> at);
   void note(const Supervised& who, const supervise::Note& note);
+  [[nodiscard]] supervise::Exit explain(const Supervised& who, const supervise::Exit& exit) const;
   void on_exit(Supervised& who, const supervise::Exit& exit, bool group_lives);
   void on_alarm();
   void open_output(Supervised& who);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ports/accounts.hpp"
+#include "ports/cgroups.hpp"
 #include "ports/clock.hpp"
 #include "ports/files.hpp"
 #include "ports/launcher.hpp"
@@ -24,6 +25,7 @@ struct World {
   ports::Accounts& accounts;
   ports::ProcessTable& processes;
   ports::PortProbe& probe;
+  ports::Cgroups& cgroups;
   ports::Notifier& notifier;
 };
 

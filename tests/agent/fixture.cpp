@@ -8,8 +8,8 @@ WithAgent::Instance::Instance(WithAgent& test) {
       io, clock, [this](ports::OutputId id, ports::Stream stream, std::string_view line) {
         if (agent) agent->on_line(id, stream, line);
       });
-  world = std::make_unique<World>(
-      World{clock, launcher, *output, test.log_, files, accounts, processes, probe, notifier});
+  world = std::make_unique<World>(World{clock, launcher, *output, test.log_, files, accounts,
+                                        processes, probe, cgroups, notifier});
   AgentSettings settings;
   settings.version = "test";
   settings.conf_path = test.dir_.path("f.conf");

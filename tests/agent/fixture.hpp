@@ -5,6 +5,7 @@
 #pragma once
 
 #include "adapters/posix/accounts.hpp"
+#include "adapters/posix/cgroups.hpp"
 #include "adapters/posix/conf_watch.hpp"
 #include "adapters/posix/files.hpp"
 #include "adapters/posix/launcher.hpp"
@@ -68,6 +69,7 @@ class WithAgent : public testing::Test {
     posix::PosixAccounts accounts;
     posix::ProcTable processes;
     posix::ConnectProbe probe{io, clock};
+    posix::DelegatedCgroups cgroups{"off"};
     SilentNotifier notifier;
     std::unique_ptr<World> world;
     std::unique_ptr<Agent> agent;
