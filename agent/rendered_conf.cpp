@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/rendered_conf.hpp"
+
+#include "fdbpack/base/text.hpp"
+#include "fdbpack/conf/document.hpp"
+#include "fdbpack/conf/environment.hpp"
+#include "fdbpack/conf/group_render.hpp"
+#include "fdbpack/supervise/conf_change.hpp"
+
+namespace fdbpack::agent {
+namespace {
+
+conf::Environment environment_of(const wire::AgentConfig& config,
+                                 const wire::ConfiguredGroup& group) {
+  const std::string machine = group.machine.empty() ? group.address : group.machine;
+  return {
+      {"BINARY_DIR", config.binary_directory},
+      {"FDB_INSTANCE_ID", group.id},
+      {"FDB_MACHINE_ID", machine},
+      {"FDB_POD_IP", group.listen_address.empty() ? group.address : group.listen_address},
+      {"FDB_PUBLIC_IP", group.address},
+      {group.conf.zone_variable, group.zone.empty() ? machine : group.zone},
+  };
+}
+
+// Adds a group's sections to the whole, each under the name of its process.
+void take_over(conf::Document& whole, conf::Document part, const wire::ConfiguredGroup& group) {
+  for (auto& section : part.sections) {
+    const auto dot = section.name.rfind('.');
+    if (dot == std::string::npos) {
+      if (whole.find(section.name) == nullptr) whole.sections.push_back(std::move(section));
+      continue;
+    }
+    const std::string number = section.name.substr(dot + 1);
+    section.name = section.name.substr(0, dot + 1) + group.id;
+    if (group.conf.density > 1) section.name += "-" + number;
+    whole.sections.push_back(std::move(section));
+  }
+}
+
+}  // namespace
+
+Result<std::string> render_conf(const wire::AgentConfig& config) {
+  conf::Document whole;
+  if (!config.user.empty() || !config.group.empty()) {
+    conf::Section section{"fdbmonitor", {}, {}};
+    if (!config.user.empty()) section.entries.push_back({"user", config.user, {}});
+    if (!config.group.empty()) section.entries.push_back({"group", config.group, {}});
+    whole.sections.push_back(std::move(section));
+  }
+  for (const auto& group : config.groups) {
+    const std::string who = "process group " + group.id;
+    const auto rendered = conf::render_builtin(group.conf);
+    if (!rendered) return fail(with_context(rendered.error(), who));
+    const auto filled = conf::fill_variables(*rendered, environment_of(config, group));
+    if (!filled) return fail(with_context(filled.error(), who));
+    take_over(whole, conf::parse(*filled).document, group);
+  }
+  std::string text = conf::print(whole);
+  // Whoever lists no group means it.
+  if (config.groups.empty()) text += std::string(supervise::kNoProcessesMarker) + "\n";
+  return text;
+}
+
+Result<std::string> render_conf(std::string_view config_text) {
+  const auto config = wire::parse_agent_config(config_text);
+  if (!config) {
+    return fail(ErrorCode::invalid_argument,
+                text::replace_all(wire::to_string(config.error()), "\n", "; "));
+  }
+  return render_conf(*config);
+}
+
+}  // namespace fdbpack::agent

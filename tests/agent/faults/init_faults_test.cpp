@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The agent as init of a container, as heir of strangers, and as one of two.
+#include "tests/support/agent_fixture.hpp"
+
+#include <signal.h>
+
+namespace fdbpack::test {
+namespace {
+
+class Fault13 : public AgentTest {};
+class Fault14 : public AgentTest {};
+class Fault15 : public AgentTest {};
+class Fault40 : public AgentTest {};
+
+TEST_F(Fault13, AsPidOneItStartsRestartsReapsAndStops) {
+  if (run_to_end({"unshare", "--pid", "--fork", "--mount-proc", "true"}) != 0) {
+    GTEST_SKIP() << "needs a pid namespace: run as root";
+  }
+  write_conf({{"a", ""}, {"b", "mode = double-fork,exit\nonce = " + dir().file("once") + "\n"}});
+  AgentOptions options;
+  options.prefix = {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"};
+  start_agent(options);
+  ASSERT_TRUE(wait_for_starts("a", 1));
+  ASSERT_TRUE(wait_for_starts("b", 2)) << "its first copy left an orphan and ended";
+  const auto marked = processes_marked("AGENT_TEST_MARK", mark());
+  // Numbers in the stamps are those of the namespace; the child is found by its parent outside.
+  pid_t inside_agent = 0;
+  for (const pid_t pid : marked) {
+    if (process_info(pid).parent == agent_pid()) inside_agent = pid;
+  }
+  ASSERT_GT(inside_agent, 0);
+  pid_t child_a = 0;
+  for (const pid_t pid : marked) {
+    if (environment_of(pid, "FDBPACK_PROCESS") == "child.a") child_a = pid;
+  }
+  ASSERT_GT(child_a, 0);
+  ASSERT_TRUE(Pidfd(child_a).send(SIGKILL));
+  ASSERT_TRUE(wait_for_starts("a", 2));
+  // SIGTERM reaches a PID 1 only if it has asked for it.
+  ASSERT_TRUE(Pidfd(inside_agent).send(SIGTERM));
+  EXPECT_EQ(wait_for_agent(), 0);
+}
+
+// `stranger & exec agent`: the agent has a child that it never started.
+TEST_F(Fault14, UnknownChildIsReapedAndIgnored) {
+  write_conf({{"a", ""}});
+  AgentOptions options;
+  options.prefix = {"sh", "-c",
+                    child_program() +
+                        " --mode=exit --code=5 --after_ms=300 --id=stranger --stamp=" +
+                        dir().file("stamps") + " & exec \"$@\"",
+                    "sh"};
+  start_agent(options);
+  ASSERT_TRUE(wait_for_starts("a", 1));
+  ASSERT_TRUE(wait_for_starts("stranger", 1));
+  const pid_t stranger = last_pid("stranger");
+  EXPECT_TRUE(wait([&] { return process_info(stranger).state == 'X'; })) << "it stayed a zombie";
+  ASSERT_TRUE(Pidfd(last_pid("a")).send(SIGKILL));
+  EXPECT_TRUE(wait_for_starts("a", 2));
+  EXPECT_EQ(starts("stranger"), 1u);
+  EXPECT_EQ(stop_agent(), 0);
+}
+
+TEST_F(Fault15, GrandchildInTheGroupIsGoneBeforeTheNextStart) {
+  write_conf({{"a", "mode = fork\n"}});
+  start_agent();
+  ASSERT_TRUE(wait_for_starts("a.grandchild", 1));
+  const pid_t grandchild = last_pid("a.grandchild");
+  ASSERT_TRUE(Pidfd(last_pid("a")).send(SIGKILL));
+  ASSERT_TRUE(wait_for_starts("a", 2));
+  EXPECT_FALSE(is_alive(grandchild));
+  EXPECT_EQ(doubles(), 0u) << "the grandchild still held what the child had locked";
+}
+
+TEST_F(Fault15, DetachedGrandchildIsCleanedUp) {
+  write_conf({{"a", "mode = double-fork\n"}});
+  start_agent();
+  ASSERT_TRUE(wait_for_starts("a.detached", 1));
+  const pid_t detached = last_pid("a.detached");
+  ASSERT_TRUE(Pidfd(last_pid("a")).send(SIGKILL));
+  ASSERT_TRUE(wait_for_starts("a", 2));
+  EXPECT_TRUE(wait([&] { return !is_alive(detached); }));
+}
+
+TEST_F(Fault15, NothingIsLeftAfterTheAgentStopped) {
+  write_conf(
+      {{"a", "mode = fork\n"}, {"b", "mode = double-fork\n"}, {"c", "mode = fork,stubborn\n"}});
+  start_agent(with_grace(1));
+  ASSERT_TRUE(wait_for_starts("a.grandchild", 1));
+  ASSERT_TRUE(wait_for_starts("b.detached", 1));
+  ASSERT_TRUE(wait_for_starts("c.grandchild", 1));
+  EXPECT_EQ(stop_agent(), 0);
+  EXPECT_TRUE(wait([&] { return living().empty(); })) << ::testing::PrintToString(living());
+}
+
+TEST_F(Fault40, SecondAgentRefusesAtOnceAndNamesTheHolder) {
+  write_conf({{"a", ""}});
+  start_agent();
+  ASSERT_TRUE(wait_for_starts("a", 1));
+  const pid_t first = agent_pid();
+  const pid_t second = spawn({{agent_program(), "monitor", "--conffile", conf_path(), "--lockfile",
+                               dir().file("lock"), "--statedir", dir().file("state2")},
+                              marked_environment(),
+                              -1,
+                              log_fd(),
+                              log_fd()});
+  EXPECT_NE(wait_for_exit(second, Seconds(10)), 0);
+  EXPECT_TRUE(wait_for_log(std::to_string(first))) << "the holder is not named";
+  EXPECT_EQ(starts("a"), 1u);
+  EXPECT_TRUE(is_alive(first));
+}
+
+TEST_F(Fault40, StaleLockFileIsNoObstacle) {
+  write_conf({{"a", ""}});
+  write_file(dir().file("lock"), "999999999 and a tail of something longer\n");
+  start_agent();
+  ASSERT_TRUE(wait_for_starts("a", 1));
+  EXPECT_TRUE(wait([&] {
+    const std::string text = read_file(dir().file("lock"));
+    return text.substr(0, text.find('\n')) == std::to_string(agent_pid());
+  })) << read_file(dir().file("lock"));
+  EXPECT_EQ(stop_agent(), 0);
+}
+
+}  // namespace
+}  // namespace fdbpack::test

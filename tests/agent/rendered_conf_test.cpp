@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/rendered_conf.hpp"
+
+#include "fdbpack/conf/monitor_conf.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fdbpack::agent {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+constexpr const char* kTwoGroups = R"({"binaryDirectory": "/opt/fdb", "user": "fdb",
+ "processGroups": [
+  {"id": "storage-1", "class": "storage", "density": 2, "address": "10.0.0.7", "machine": "db-7",
+   "clusterFile": "/etc/fdb.cluster", "dataDirectory": "/d/s1", "zone": "storage-0"},
+  {"id": "log-1", "class": "log", "portSlot": 2, "address": "10.0.0.7", "tls": true,
+   "clusterFile": "/etc/fdb.cluster", "dataDirectory": "/d/l1",
+   "customParameters": ["knob_a = 1"]}]})";
+
+TEST(RenderedConf, HoldsEveryProcessOfEveryGroupUnderItsName) {
+  const auto text = render_conf(kTwoGroups);
+  ASSERT_TRUE(text) << text.error().message;
+  const auto resolved = conf::resolve(conf::parse(*text).document);
+  EXPECT_EQ(resolved.user, "fdb");
+  ASSERT_EQ(resolved.processes.size(), 3u);
+  EXPECT_EQ(resolved.processes[0].section, "fdbserver.log-1");
+  EXPECT_THAT(resolved.processes[0].argv, Contains("--public_address=10.0.0.7:4504:tls"));
+  EXPECT_THAT(resolved.processes[0].argv, Contains("--knob_a=1"));
+  EXPECT_EQ(resolved.processes[2].section, "fdbserver.storage-1-2");
+  EXPECT_EQ(resolved.processes[2].argv.front(), "/opt/fdb/fdbserver");
+  EXPECT_THAT(resolved.processes[2].argv, Contains("--public_address=10.0.0.7:4503"));
+  EXPECT_THAT(resolved.processes[2].argv, Contains("--datadir=/d/s1/2"));
+  EXPECT_THAT(resolved.processes[2].argv, Contains("--locality_zoneid=storage-0"));
+}
+
+TEST(RenderedConf, WhatIsWrongIsNamedWithItsPath) {
+  const auto text = render_conf(R"({"processGroups": [{"id": "a", "class": "storge"}], "x": 1})");
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().message, HasSubstr("$.processGroups[0].address"));
+  EXPECT_THAT(text.error().message, HasSubstr("$.processGroups[0].class"));
+  EXPECT_THAT(text.error().message, HasSubstr("$.x"));
+  EXPECT_FALSE(render_conf("{"));
+}
+
+TEST(RenderedConf, NoGroupsAtAllIsSaidOnPurpose) {
+  const auto text = render_conf(R"({"processGroups": []})");
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr("# fdbpack: no processes"));
+}
+
+}  // namespace
+}  // namespace fdbpack::agent
