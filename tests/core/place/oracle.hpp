@@ -90,8 +90,9 @@ class Oracle {
     if (set.exact) {
       const auto target = set.exact->counts.find(label(h, "az"));
       if (target == set.exact->counts.end()) return false;
-      const auto have = in_az_.find({set.name, label(h, "az")});
-      if (have != in_az_.end() && have->second >= target->second) return false;
+      const auto found = in_az_.find({set.name, label(h, "az")});
+      const int have = found == in_az_.end() ? 0 : found->second;
+      if (have >= target->second) return false;
     }
     const Shape& shape = set.shape;
     return rooms_[h].cpu >= shape.cpu_milli && rooms_[h].memory >= shape.memory_mib &&
