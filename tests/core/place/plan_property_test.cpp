@@ -201,7 +201,8 @@ TEST(PlanProperty, PlanAppliedToItsOwnResultIsEmpty) {
       const Scope& scope = after.scopes()[0];
       if (scope.domains == 0) break;
       const DomainBounds bounds = domain_bounds(scope.desired_groups, scope.domains);
-      for (const int count : PlacementState(after).scopes()[0].counts)
+      const PlacementState state(after);
+      for (const int count : state.scopes()[0].counts)
         EXPECT_LE(count, bounds.max);
       break;
     }
