@@ -36,9 +36,6 @@ if(FDBPACK_SANITIZE)
     add_compile_options(-fno-sanitize=function) # clang 14 cannot assemble coroutines with it
   endif()
 endif()
-if(FDBPACK_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
-endif()
 
 function(fdbpack_module)
   cmake_parse_arguments(ARG "CORE" "NAME" "SOURCES;HEADERS;DEPS;PRIVATE_DEPS" ${ARGN})

@@ -7,17 +7,28 @@ namespace fdbpack {
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument: return "invalid argument";
-    case ErrorCode::not_found: return "not found";
-    case ErrorCode::already_exists: return "already exists";
-    case ErrorCode::conflict: return "conflict";
-    case ErrorCode::precondition: return "precondition";
-    case ErrorCode::unavailable: return "unavailable";
-    case ErrorCode::timed_out: return "timed out";
-    case ErrorCode::permission_denied: return "permission denied";
-    case ErrorCode::corrupt: return "corrupt";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::internal: return "internal";
+    case ErrorCode::invalid_argument:
+      return "invalid argument";
+    case ErrorCode::not_found:
+      return "not found";
+    case ErrorCode::already_exists:
+      return "already exists";
+    case ErrorCode::conflict:
+      return "conflict";
+    case ErrorCode::precondition:
+      return "precondition";
+    case ErrorCode::unavailable:
+      return "unavailable";
+    case ErrorCode::timed_out:
+      return "timed out";
+    case ErrorCode::permission_denied:
+      return "permission denied";
+    case ErrorCode::corrupt:
+      return "corrupt";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::internal:
+      return "internal";
   }
   FDBPACK_UNREACHABLE();
 }

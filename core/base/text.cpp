@@ -7,8 +7,10 @@
 namespace fdbpack::text {
 
 std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_blank(text.front()))
+    text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back()))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -49,7 +51,8 @@ std::vector<std::string_view> split_words(std::string_view text) {
       continue;
     }
     std::size_t end = at;
-    while (end < text.size() && !is_blank(text[end])) ++end;
+    while (end < text.size() && !is_blank(text[end]))
+      ++end;
     words.push_back(text.substr(at, end - at));
     at = end;
   }
@@ -76,7 +79,8 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text) {
 int compare_ignoring_case(std::string_view a, std::string_view b) {
   const std::size_t common = std::min(a.size(), b.size());
   for (std::size_t i = 0; i < common; ++i) {
-    const int difference = static_cast<unsigned char>(lower(a[i])) - static_cast<unsigned char>(lower(b[i]));
+    const int difference =
+        static_cast<unsigned char>(lower(a[i])) - static_cast<unsigned char>(lower(b[i]));
     if (difference != 0) return difference;
   }
   return a.size() < b.size() ? -1 : a.size() > b.size() ? 1 : 0;

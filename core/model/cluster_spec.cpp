@@ -23,4 +23,8 @@ const std::string& ClusterSpec::effective_log_group() const {
   return log_group.empty() ? name : log_group;
 }
 
+std::string_view ClusterSpec::effective_zone_variable() const {
+  return zone_variable.empty() ? std::string_view("FDB_ZONE_ID") : zone_variable;
+}
+
 }  // namespace fdbpack::model

@@ -8,7 +8,7 @@
 namespace fdbpack::model {
 namespace {
 
-constexpr std::array kModes = {RedundancyMode::single_, RedundancyMode::double_,
+constexpr std::array kModes = {RedundancyMode::single, RedundancyMode::double_,
                                RedundancyMode::triple, RedundancyMode::three_datacenter,
                                RedundancyMode::three_data_hall};
 
@@ -35,7 +35,7 @@ std::span<const RedundancyMode> all_redundancy_modes() {
 
 std::string_view to_string(RedundancyMode mode) {
   switch (mode) {
-    case RedundancyMode::single_:
+    case RedundancyMode::single:
       return "single";
     case RedundancyMode::double_:
       return "double";
@@ -55,7 +55,7 @@ std::uint32_t fault_tolerance(RedundancyMode mode) {
 
 std::uint32_t minimum_fault_domains(RedundancyMode mode) {
   switch (mode) {
-    case RedundancyMode::single_:
+    case RedundancyMode::single:
       return 1;
     case RedundancyMode::double_:
       return 2;

@@ -4,14 +4,12 @@
 #include "fdbpack/base/text.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace fdbpack::model {
 namespace {
 
 constexpr std::size_t kLabelBytesMax = 63;
 constexpr std::size_t kHostNameBytesMax = 253;
-constexpr std::size_t kPlainLineBytesMax = 255;
 
 constexpr bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
@@ -66,9 +64,9 @@ bool is_label_value(std::string_view text) {
   return text.empty() || is_label_word(text);
 }
 
-bool is_plain_line(std::string_view text) {
+bool is_plain_line(std::string_view text, std::size_t bytes_max) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-  return text.size() <= kPlainLineBytesMax && text == text::trim(text) &&
+  return text.size() <= bytes_max && text == text::trim(text) &&
          std::none_of(text.begin(), text.end(), is_control);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FDBPACK_CHECK(condition): what must hold if this program is right. On in every build. A failed check prints the
-// place and aborts: the service manager starts the agent anew, and the database processes live on.
+// FDBPACK_CHECK(condition): what must hold if this program is right. On in every build. A failed
+// check prints the place and aborts: the service manager starts the agent anew, and the database
+// processes live on.
 #pragma once
 
 namespace fdbpack {

@@ -2,8 +2,8 @@
 //
 // Points in time as values. Core never reads a clock: `now` is always an argument.
 //
-//   Instant   a point on the machine's monotonic clock; compares and subtracts, means nothing elsewhere
-//   WallTime  a point in calendar time, to the millisecond; for people and for files
+//   Instant   a point on the machine's monotonic clock; compares and subtracts, means nothing
+//   elsewhere WallTime  a point in calendar time, to the millisecond; for people and for files
 #pragma once
 
 #include <chrono>

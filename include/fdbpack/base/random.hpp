@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A seeded generator that is passed as a value: same seed, same numbers, on every machine and compiler. The
-// distributions of <random> differ between standard libraries, so the few that are needed are here.
+// A seeded generator that is passed as a value: same seed, same numbers, on every machine and
+// compiler. The distributions of <random> differ between standard libraries, so the few that are
+// needed are here.
 #pragma once
 
 #include "fdbpack/base/check.hpp"
@@ -23,12 +24,14 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  // Uniform in [0, bound). `bound` > 0. Values above the last whole multiple of `bound` are drawn again.
+  // Uniform in [0, bound). `bound` > 0. Values above the last whole multiple of `bound` are drawn
+  // again.
   constexpr std::uint64_t below(std::uint64_t bound) {
     FDBPACK_CHECK(bound > 0);
     const std::uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
     std::uint64_t value = next();
-    while (value >= limit) value = next();
+    while (value >= limit)
+      value = next();
     return value % bound;
   }
 

@@ -5,9 +5,9 @@
 //   Result<T>   a T, or an Error{code, message}
 //   Status      nothing, or an Error
 //
-// A message is one sentence in lower case without a full stop, and names the thing it is about. Context is put in
-// front on the way up: "reading /etc/fdbpack/agent.json: permission denied". Programmer errors are not Errors; they
-// are FDBPACK_CHECKs (check.hpp).
+// A message is one sentence in lower case without a full stop, and names the thing it is about.
+// Context is put in front on the way up: "reading /etc/fdbpack/agent.json: permission denied".
+// Programmer errors are not Errors; they are FDBPACK_CHECKs (check.hpp).
 #pragma once
 
 #include <tl/expected.hpp>
@@ -67,20 +67,21 @@ using Status = Result<void>;
 #define FDBPACK_CONCAT(a, b) FDBPACK_CONCAT_INNER(a, b)
 
 // FDBPACK_TRY(auto x, f());     x = the value of f(), or return its error.
-// FDBPACK_CO_TRY is the same inside a coroutine. Name the arguments of an awaited call first (docs/coroutines.md).
+// FDBPACK_CO_TRY is the same inside a coroutine. Name the arguments of an awaited call first
+// (docs/coroutines.md).
 #define FDBPACK_TRY(declaration, expression) \
-  FDBPACK_TRY_IMPL(FDBPACK_CONCAT(fdbpack_try_, __COUNTER__), declaration, expression, return)
+  FDBPACK_TRY_IMPL(FDBPACK_CONCAT(fdbpack_try_, __COUNTER__), declaration, expression, return )
 #define FDBPACK_CO_TRY(declaration, expression) \
-  FDBPACK_TRY_IMPL(FDBPACK_CONCAT(fdbpack_try_, __COUNTER__), declaration, expression, co_return)
-#define FDBPACK_TRY_IMPL(name, declaration, expression, leave)          \
-  auto name = (expression);                                             \
+  FDBPACK_TRY_IMPL(FDBPACK_CONCAT(fdbpack_try_, __COUNTER__), declaration, expression, co_return )
+#define FDBPACK_TRY_IMPL(name, declaration, expression, leave)                  \
+  auto name = (expression);                                                     \
   if (!name) leave ::tl::unexpected<::fdbpack::Error>(std::move(name).error()); \
   declaration = *std::move(name)
 
 // FDBPACK_TRY_VOID(f());        go on, or return f()'s error.
-#define FDBPACK_TRY_VOID(expression)                                             \
-  do {                                                                           \
-    if (auto fdbpack_status = (expression); !fdbpack_status) {                   \
+#define FDBPACK_TRY_VOID(expression)                                                \
+  do {                                                                              \
+    if (auto fdbpack_status = (expression); !fdbpack_status) {                      \
       return ::tl::unexpected<::fdbpack::Error>(std::move(fdbpack_status).error()); \
-    }                                                                            \
+    }                                                                               \
   } while (false)

@@ -11,13 +11,20 @@
 
 namespace fdbpack::text {
 
-[[nodiscard]] constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-[[nodiscard]] constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+[[nodiscard]] constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+[[nodiscard]] constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+[[nodiscard]] constexpr bool is_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::string to_lower(std::string_view text);
-[[nodiscard]] std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
+[[nodiscard]] std::string replace_all(std::string_view text, std::string_view from,
+                                      std::string_view to);
 
 // "a,,b" split at ',' is "a", "", "b"; "" is one empty part.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
@@ -33,7 +40,9 @@ namespace fdbpack::text {
 
 struct IgnoreCaseLess {
   using is_transparent = void;
-  bool operator()(std::string_view a, std::string_view b) const { return compare_ignoring_case(a, b) < 0; }
+  bool operator()(std::string_view a, std::string_view b) const {
+    return compare_ignoring_case(a, b) < 0;
+  }
 };
 
 }  // namespace fdbpack::text

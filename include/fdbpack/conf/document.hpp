@@ -4,15 +4,16 @@
 //
 //   # comment                     only as the first thing on a line; `;` likewise
 //   [ section ] ignored           blanks around the name and text behind `]` do not count
-//   key = value = with = equals   the first `=` divides; both sides are trimmed; no quotes, no escapes
-//   key =                         an empty value
+//   key = value = with = equals   the first `=` divides; both sides are trimmed; no quotes, no
+//   escapes key =                         an empty value
 //
-// Reading is as forgiving as fdbmonitor's, because a file it accepts must be accepted here. What it swallows in
-// silence (a line without `=`, an unterminated `[`, a NUL byte that ends the file, a key twice) is kept as a
-// Diagnostic with line and column, so that the caller can refuse what fdbmonitor would run by accident.
+// Reading is as forgiving as fdbmonitor's, because a file it accepts must be accepted here. What it
+// swallows in silence (a line without `=`, an unterminated `[`, a NUL byte that ends the file, a
+// key twice) is kept as a Diagnostic with line and column, so that the caller can refuse what
+// fdbmonitor would run by accident.
 //
-// Section and key names compare without regard to ASCII case. A repeated section is merged into the first, a
-// repeated key takes the last value and keeps the first spelling and place.
+// Section and key names compare without regard to ASCII case. A repeated section is merged into the
+// first, a repeated key takes the last value and keeps the first spelling and place.
 #pragma once
 
 #include <cstddef>
@@ -70,8 +71,8 @@ struct ParsedDocument {
 
 [[nodiscard]] ParsedDocument parse(std::string_view text);
 
-// `key = value` lines under their headers, joined by newlines, with one at the end. Parsing what was printed gives
-// the same sections, keys and values.
+// `key = value` lines under their headers, joined by newlines, with one at the end. Parsing what
+// was printed gives the same sections, keys and values.
 [[nodiscard]] std::string print(const Document& document);
 
 }  // namespace fdbpack::conf

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What fdbmonitor makes of a conf: for every section whose name holds a dot one process, its command line and the
-// keys fdbmonitor keeps for itself.
+// What fdbmonitor makes of a conf: for every section whose name holds a dot one process, its
+// command line and the keys fdbmonitor keeps for itself.
 //
 //   [fdbmonitor]        user, group, and last resort for the four restart keys
 //   [general]           defaults of every process
 //   [TYPE]              defaults of the processes of this type
 //   [TYPE.ID]           one process; the name divides at its last dot
 //
-// A key is looked up in [TYPE.ID], [TYPE], [general]; at each level in its own spelling, then with `-` as `_`.
-// Every key that fdbmonitor does not keep becomes one argument `--key=value`, in byte order without regard to case.
+// A key is looked up in [TYPE.ID], [TYPE], [general]; at each level in its own spelling, then with
+// `-` as `_`. Every key that fdbmonitor does not keep becomes one argument `--key=value`, in byte
+// order without regard to case.
 #pragma once
 
 #include "fdbpack/conf/document.hpp"
@@ -47,9 +48,9 @@ struct ProcessCommand {
   std::string id;       // "4500"
   std::vector<std::string> argv;
   model::RestartPolicy restart;
-  bool is_quiet = false;                              // disable-lifecycle-logging
+  bool is_quiet = false;  // disable-lifecycle-logging
   bool kill_on_configuration_change = true;
-  std::vector<std::string> deleted_environment;       // delete-envvars, wins over environment
+  std::vector<std::string> deleted_environment;  // delete-envvars, wins over environment
   std::vector<std::pair<std::string, std::string>> environment;  // envvars
   std::uint64_t memory_limit_bytes = kMemoryLimitDefaultBytes;   // 0: no limit
   Position at;
@@ -58,7 +59,7 @@ struct ProcessCommand {
 };
 
 struct MonitorConf {
-  std::string user;   // empty: not given
+  std::string user;  // empty: not given
   std::string group;
   std::vector<ProcessCommand> processes;  // by section name, in byte order
   // Sections that fdbmonitor would not start, in its own words, by section name.
@@ -73,12 +74,15 @@ struct MonitorConf {
 
 [[nodiscard]] MonitorConf resolve(const Document& document, const ResolveOptions& options = {});
 
-// All that is wrong or suspicious in a conf: what parsing swallowed, what resolve() refused, and what fdbmonitor
-// would run by accident (two spellings of one key, a reserved key in the wrong case, two processes on one port or
-// data directory, a relative command, ...). In order of appearance.
-[[nodiscard]] std::vector<Diagnostic> check(std::string_view text, const ResolveOptions& options = {});
+// All that is wrong or suspicious in a conf: what parsing swallowed, what resolve() refused, and
+// what fdbmonitor would run by accident (two spellings of one key, a reserved key in the wrong
+// case, two processes on one port or data directory, a relative command, ...). In order of
+// appearance.
+[[nodiscard]] std::vector<Diagnostic> check(std::string_view text,
+                                            const ResolveOptions& options = {});
 
-// fdbmonitor's size suffixes: B, KB, KiB, MB, MiB, GB, GiB, TB, TiB; none means MiB; anything else is 0.
+// fdbmonitor's size suffixes: B, KB, KiB, MB, MiB, GB, GiB, TB, TiB; none means MiB; anything else
+// is 0.
 [[nodiscard]] std::uint64_t parse_memory(std::string_view text);
 
 }  // namespace fdbpack::conf

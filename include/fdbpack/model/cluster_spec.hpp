@@ -122,6 +122,9 @@ struct ClusterSpec {
 
   // What FoundationDB's trace files are grouped by.
   [[nodiscard]] const std::string& effective_log_group() const;
+
+  // The environment variable that holds the zone ID, without `$`.
+  [[nodiscard]] std::string_view effective_zone_variable() const;
 };
 
 }  // namespace fdbpack::model

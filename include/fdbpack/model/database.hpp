@@ -13,7 +13,7 @@
 
 namespace fdbpack::model {
 
-enum class RedundancyMode { single_, double_, triple, three_datacenter, three_data_hall };
+enum class RedundancyMode { single, double_, triple, three_datacenter, three_data_hall };
 
 enum class StorageEngine {
   ssd,

@@ -3,6 +3,7 @@
 // The forms of names that occur in several types. Each is a question about the whole text.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace fdbpack::model {
@@ -24,8 +25,7 @@ namespace fdbpack::model {
 [[nodiscard]] bool is_label_key(std::string_view text);
 [[nodiscard]] bool is_label_value(std::string_view text);
 
-// No control characters, no blanks at either end and at most 255 bytes: the text survives a line
-// `key = value`.
-[[nodiscard]] bool is_plain_line(std::string_view text);
+// No control characters, no blanks at either end, not too long: survives a line `key = value`.
+[[nodiscard]] bool is_plain_line(std::string_view text, std::size_t bytes_max);
 
 }  // namespace fdbpack::model

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a process that ended is started again: fdbmonitor's four keys, resolved. See supervise/backoff.hpp for the
-// ladder they make.
+// When a process that ended is started again: fdbmonitor's four keys, resolved. See
+// supervise/backoff.hpp for the ladder they make.
 #pragma once
 
 #include "fdbpack/base/instant.hpp"
@@ -9,10 +9,11 @@
 namespace fdbpack::model {
 
 struct RestartPolicy {
-  std::chrono::seconds delay_max{60};          // restart-delay
-  std::chrono::seconds delay_initial{0};       // initial-restart-delay, never above delay_max
-  double backoff = 60.0;                       // restart-backoff, at least 1; unset means restart-delay
-  std::chrono::seconds reset_interval{60};     // restart-delay-reset-interval; unset means restart-delay
+  std::chrono::seconds delay_max{60};     // restart-delay
+  std::chrono::seconds delay_initial{0};  // initial-restart-delay, never above delay_max
+  double backoff = 60.0;                  // restart-backoff, at least 1; unset means restart-delay
+  std::chrono::seconds reset_interval{
+      60};  // restart-delay-reset-interval; unset means restart-delay
 
   bool operator==(const RestartPolicy&) const = default;
 };

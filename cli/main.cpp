@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fdbpack: the command-line tool. This file knows the options and builds the objects; commands/
+// does the work.
+#include "adapters/files/local_file_reader.hpp"
+#include "adapters/template_worker/template_worker.hpp"
+#include "cli/commands/conf.hpp"
+#include "cli/commands/render.hpp"
+#include "cli/commands/spec.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <map>
+#include <string_view>
+
+namespace fdbpack::cli {
+namespace {
+
+// What every command gets, and what the chosen one has to say.
+struct Session {
+  adapters::LocalFileReader files;
+  adapters::TemplateWorker templates;
+  std::function<Outcome()> chosen;
+};
+
+void add_render(CLI::App& app, Session& session) {
+  static RenderOptions options;
+  static std::string tls;
+  static const std::map<std::string, RenderFormat> formats{
+      {"conf", RenderFormat::conf},
+      {"argv", RenderFormat::argv},
+      {"unified-json", RenderFormat::unified_json},
+      {"unified-argv", RenderFormat::unified_argv}};
+  static const std::map<std::string, conf::Listeners> listeners{
+      {"on", {true, false}}, {"off", {false, true}}, {"both", {true, true}}};
+  auto* command =
+      app.add_subcommand("render", "Render the conf or the command lines of a process group");
+  command->add_option("--spec", options.spec_file, "cluster spec, a JSON file; - is standard input")
+      ->required();
+  command->add_option("--class", options.process_class, "process class, e.g. storage")->required();
+  command->add_option("--set", options.set, "set of that class")->capture_default_str();
+  command->add_option("--density", options.density, "servers per disk, instead of the spec's")
+      ->check(CLI::Range(1, 65535));
+  command
+      ->add_option("--tls", tls,
+                   "listeners, instead of the spec's: on, off, or both while TLS is switched")
+      ->check(CLI::IsMember({"on", "off", "both"}));
+  command->add_option("--env-file", options.env_file,
+                      "values of one host, NAME=value lines, to fill in");
+  command->add_option("--process-group", options.process_group,
+                      "ID of the process group, e.g. storage-1");
+  command->add_option("--templates", options.templates_directory,
+                      "folder of templates that override ours");
+  command->add_option("--format", options.format, "conf, argv, unified-json or unified-argv")
+      ->transform(CLI::Transformer(formats, CLI::ignore_case))
+      ->option_text("FORMAT");
+  command
+      ->add_option("--port-slot", options.port_slot,
+                   "first pair of ports on a host of several groups")
+      ->check(CLI::Range(0, 65535));
+  command
+      ->add_option("--ip-family", options.ip_family,
+                   "4 or 6, where a variable lists several addresses")
+      ->check(CLI::IsMember({4, 6}));
+  command->add_flag(
+      "--numbered,!--not-numbered", options.is_always_numbered,
+      "number data directory and process ID at density 1 too (default for unified-argv)");
+  command->add_flag("!--no-connection-string", options.has_connection_string,
+                    "render for a cluster that has no connection string yet");
+  command->footer(
+      "Example:\n  fdbpack render --spec examples/sample-cluster.json --class storage --density 2");
+  command->callback([&session] {
+    if (!tls.empty()) options.listeners = listeners.at(tls);
+    session.chosen = [&session] { return render(options, session.files, session.templates); };
+  });
+}
+
+void add_conf(CLI::App& app, Session& session) {
+  static ConfOptions options;
+  static const std::map<std::string, conf::Dialect> dialects{
+      {"7.1", conf::Dialect::v7_1}, {"7.3", conf::Dialect::v7_3}, {"7.4", conf::Dialect::v7_4}};
+  auto* group = app.add_subcommand("conf", "Look at a conf of fdbmonitor");
+  group->require_subcommand(1);
+  group->footer("Example:\n  fdbpack conf check /etc/foundationdb/foundationdb.conf");
+  const auto add_common = [](CLI::App* command) {
+    command->add_option("file", options.file, "the conf; - is standard input")
+        ->required()
+        ->option_text("FILE");
+    command
+        ->add_option("--fdbmonitor", options.dialect,
+                     "read it as this release does: 7.1, 7.3 or 7.4")
+        ->transform(CLI::Transformer(dialects))
+        ->option_text("VERSION");
+  };
+  auto* check =
+      group->add_subcommand("check", "Report everything that is wrong, with line and column");
+  add_common(check);
+  check->footer("Example:\n  fdbpack conf check /etc/foundationdb/foundationdb.conf");
+  check->callback(
+      [&session] { session.chosen = [&session] { return conf_check(options, session.files); }; });
+  auto* argv = group->add_subcommand("argv", "Print the command lines fdbmonitor would run");
+  add_common(argv);
+  argv->add_flag("--json", options.is_json,
+                 R"(as {"processes":[{"section":…,"argv":[…]}],"errors":[…]})");
+  argv->footer("Example:\n  fdbpack conf argv --json /etc/foundationdb/foundationdb.conf");
+  argv->callback(
+      [&session] { session.chosen = [&session] { return conf_argv(options, session.files); }; });
+}
+
+void add_spec(CLI::App& app, Session& session) {
+  static std::string file;
+  auto* group = app.add_subcommand("spec", "Look at the spec of a cluster");
+  group->require_subcommand(1);
+  group->footer("Example:\n  fdbpack spec check examples/sample-cluster.json");
+  auto* check =
+      group->add_subcommand("check", "Report everything that is wrong, with its place in the JSON");
+  check->add_option("file", file, "cluster spec, a JSON file; - is standard input")
+      ->required()
+      ->option_text("FILE");
+  check->footer("Example:\n  fdbpack spec check examples/sample-cluster.json");
+  check->callback(
+      [&session] { session.chosen = [&session] { return spec_check(file, session.files); }; });
+}
+
+// One sentence a line, each with the program's name in front.
+void print_errors(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    std::fprintf(stderr, "fdbpack: %.*s\n", static_cast<int>(end), lines.data());
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+}
+
+int print(const Outcome& outcome) {
+  std::fwrite(outcome.out.data(), 1, outcome.out.size(), stdout);
+  // A conf ends without a newline; a person at a terminal should still get a prompt of his own.
+  const bool is_open_line = !outcome.out.empty() && outcome.out.back() != '\n';
+  if (is_open_line && ::isatty(STDOUT_FILENO) == 1) std::fputc('\n', stdout);
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  print_errors(outcome.error);
+  if (!is_written) {
+    print_errors("standard output cannot be written");
+    return static_cast<int>(ExitCode::internal);
+  }
+  return static_cast<int>(outcome.code);
+}
+
+int run(int argc, char** argv) {
+  Session session;
+  CLI::App app{"fdbpack runs FoundationDB on pods and on bare metal.", "fdbpack"};
+  app.set_version_flag("--version", "fdbpack " FDBPACK_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Example:\n  fdbpack render --spec examples/sample-cluster.json --class storage --density "
+      "2\n\n"
+      "Exit codes: 0 good, 64 usage, 65 bad data, 66 no input, 70 our fault, 78 configuration.");
+  add_render(app, session);
+  add_conf(app, session);
+  add_spec(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    const bool is_unknown = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
+    const std::string what = is_unknown ? std::string("there is no command '") + argv[1] + "'"
+                                        : std::string(error.what());
+    print_errors(what + "; see --help");
+    return static_cast<int>(ExitCode::usage);
+  }
+  return print(session.chosen());
+}
+
+}  // namespace
+}  // namespace fdbpack::cli
+
+int main(int argc, char** argv) {
+  using namespace fdbpack;
+  if (argc == 2 && std::string_view(argv[1]) == adapters::kTemplateWorkerCommand)
+    return adapters::run_template_worker();
+  try {
+    return cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fdbpack: this is our fault: %s\n", error.what());
+    return static_cast<int>(cli::ExitCode::internal);
+  }
+}
