@@ -34,7 +34,6 @@ class FleetPlanner {
   void want_missing(Index scope);
   void sort_wants();
   void place_wants();
-  void record(const Want& want, std::optional<Decision> decision);
   [[nodiscard]] std::vector<DomainMember> members(Index scope, Index set) const;
   void remove(Index group, std::string why, std::vector<Removal>& list);
   [[nodiscard]] Index find(Index scope, const std::string& id) const;
@@ -234,49 +233,11 @@ void FleetPlanner::sort_wants() {
 }
 
 void FleetPlanner::place_wants() {
-  Choice choice = choose_greedily(planner_, wants_);
-  if (choice.fault != Fault{}) {
-    // A group that nobody can take even now is not the order's fault; it would only waste the
-    // search.
-    std::vector<Want> possible;
-    std::vector<Want> hopeless;
-    for (const Want& want : wants_)
-      (planner_.decide(want) ? possible : hopeless).push_back(want);
-    if (!hopeless.empty()) choice = choose_greedily(planner_, possible);
-    if (choice.fault != Fault{}) {
-      choice = search(planner_, possible, std::move(choice), options_.search_budget);
-    }
-    for (std::size_t i = 0; i < hopeless.size(); ++i)
-      choice.decisions.emplace_back();
-    possible.insert(possible.end(), hopeless.begin(), hopeless.end());
-    wants_ = std::move(possible);
+  const Choice choice = choose(planner_, wants_, options_.search_budget);
+  for (std::size_t i = 0; i < wants_.size(); ++i) {
+    carry_out(planner_, wants_[i], choice.decisions[i], options_.has_explanations, plan_.placed,
+              plan_.unplaced);
   }
-  for (std::size_t i = 0; i < wants_.size(); ++i)
-    record(wants_[i], std::move(choice.decisions[i]));
-}
-
-void FleetPlanner::record(const Want& want, std::optional<Decision> decision) {
-  const std::string replaces =
-      want.replaces == kNone ? std::string() : planner_.state().groups()[at(want.replaces)].id;
-  Explanation why;
-  if (options_.has_explanations || !decision) why = planner_.explain(want, decision);
-  if (!decision) {
-    const SetRef& ref = inventory_.sets()[at(want.set)];
-    const Scope& scope = inventory_.scopes()[at(ref.scope)];
-    plan_.unplaced.push_back({inventory_.clusters()[at(scope.cluster)].name, scope.class_name,
-                              ref.demand->name, want.id, replaces, std::move(why)});
-    return;
-  }
-  NewGroup group;
-  planner_.accept(*decision);
-  group.group = to_group(planner_.state(), *decision);
-  group.replaces = replaces;
-  for (std::size_t i = 0; i < kConstraintCount; ++i) {
-    const auto constraint = static_cast<Constraint>(i);
-    if (decision->breached.contains(constraint)) group.breached.push_back(constraint);
-  }
-  group.why = std::move(why);
-  plan_.placed.push_back(std::move(group));
 }
 
 }  // namespace

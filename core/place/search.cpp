@@ -141,4 +141,47 @@ Choice search(Planner& planner, const std::vector<Want>& wants, Choice start, in
   return Search(planner, wants, std::move(start), budget).run();
 }
 
+Choice choose(Planner& planner, std::vector<Want>& wants, int budget) {
+  Choice choice = choose_greedily(planner, wants);
+  if (choice.fault == Fault{}) return choice;
+  // A group that nobody can take even now is not the order's fault; it would only waste the search.
+  std::vector<Want> possible;
+  std::vector<Want> hopeless;
+  for (const Want& want : wants)
+    (planner.decide(want) ? possible : hopeless).push_back(want);
+  if (!hopeless.empty()) choice = choose_greedily(planner, possible);
+  if (choice.fault != Fault{}) choice = search(planner, possible, std::move(choice), budget);
+  choice.decisions.resize(wants.size());
+  possible.insert(possible.end(), hopeless.begin(), hopeless.end());
+  wants = std::move(possible);
+  return choice;
+}
+
+void carry_out(Planner& planner, const Want& want, std::optional<Decision> decision,
+               bool has_explanation, std::vector<NewGroup>& placed,
+               std::vector<Unplaced>& unplaced) {
+  const Inventory& inventory = planner.state().inventory();
+  const std::string replaces =
+      want.replaces == kNone ? std::string() : planner.state().groups()[at(want.replaces)].id;
+  Explanation why;
+  if (has_explanation || !decision) why = planner.explain(want, decision);
+  if (!decision) {
+    const SetRef& ref = inventory.sets()[at(want.set)];
+    const Scope& scope = inventory.scopes()[at(ref.scope)];
+    unplaced.push_back({inventory.clusters()[at(scope.cluster)].name, scope.class_name,
+                        ref.demand->name, want.id, replaces, std::move(why)});
+    return;
+  }
+  NewGroup group;
+  planner.accept(*decision);
+  group.group = to_group(planner.state(), *decision);
+  group.replaces = replaces;
+  for (std::size_t i = 0; i < kConstraintCount; ++i) {
+    const auto constraint = static_cast<Constraint>(i);
+    if (decision->breached.contains(constraint)) group.breached.push_back(constraint);
+  }
+  group.why = std::move(why);
+  placed.push_back(std::move(group));
+}
+
 }  // namespace fdbpack::place

@@ -6,6 +6,7 @@
 // exhaustive.
 #pragma once
 
+#include "fdbpack/place/plan.hpp"
 #include "fdbpack/place/planner.hpp"
 
 #include <optional>
@@ -32,5 +33,14 @@ struct Choice {
 // At least as good as `start`. Leaves `planner` as it was.
 [[nodiscard]] Choice search(Planner& planner, const std::vector<Want>& wants, Choice start,
                             int budget);
+
+// The two together. Wants that nobody can take even alone are left out of the search and go to the
+// end of `wants`.
+[[nodiscard]] Choice choose(Planner& planner, std::vector<Want>& wants, int budget);
+
+// Accepts the decision, or says why there is none.
+void carry_out(Planner& planner, const Want& want, std::optional<Decision> decision,
+               bool has_explanation, std::vector<NewGroup>& placed,
+               std::vector<Unplaced>& unplaced);
 
 }  // namespace fdbpack::place
