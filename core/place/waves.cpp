@@ -81,8 +81,8 @@ std::vector<OpenWave> fill(const std::vector<Zones>& zones, const std::vector<In
       const bool is_full = hosts_max > 0 && static_cast<int>(wave.hosts.size()) >= hosts_max;
       return !is_full && wave.accepts(zones[at(host)]);
     });
-    if (fits == out.end()) out.emplace_back();
-    (fits == out.end() ? out.back() : *fits).add(host, zones[at(host)]);
+    OpenWave& wave = fits == out.end() ? out.emplace_back() : *fits;
+    wave.add(host, zones[at(host)]);
   }
   return out;
 }

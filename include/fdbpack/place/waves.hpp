@@ -22,7 +22,7 @@ struct Wave {
   std::vector<std::string> zones;  // cluster/zone that are down in this wave, sorted
 };
 
-// Largest first. Every host is in exactly one wave, those without groups in the first.
+// Largest first. Every host is in exactly one wave.
 [[nodiscard]] std::vector<Wave> waves(const Inventory& inventory, const WavesOptions& options);
 
 }  // namespace fdbpack::place
