@@ -12,6 +12,8 @@
 namespace fdbpack::conf {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -34,7 +36,7 @@ class Parser {
   explicit Parser(std::string_view text) : text_(text) {}
 
   ParsedDocument run() {
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+    if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
     if (const auto nul = text_.find('\0'); nul != text_.npos) {
       error(
           nul,
@@ -209,7 +211,9 @@ ParsedDocument parse(std::string_view text) {
 std::string print(const Document& document) {
   std::string text;
   for (const Section& section : document.sections) {
-    if (!section.name.empty()) text += fmt::format("[{}]\n", section.name);
+    // Keys before any header are in a section without a name.
+    const bool needs_header = !section.name.empty() || &section != &document.sections.front();
+    if (needs_header) text += fmt::format("[{}]\n", section.name);
     for (const Entry& entry : section.entries) {
       text += entry.key;
       text += entry.value.empty() ? " =" : " = ";
@@ -217,6 +221,8 @@ std::string print(const Document& document) {
       text += '\n';
     }
   }
+  // A key may begin with what looks like a byte order mark; only at the very start is it one.
+  if (text.starts_with(kByteOrderMark)) text.insert(0, "\n");
   return text;
 }
 

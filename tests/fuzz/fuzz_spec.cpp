@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Goal: no text harms the spec reader, and what it reads survives being written.
-// Method: arbitrary bytes are read; a spec that comes out is written and read again and must be the same.
+// Method: arbitrary bytes are read; a spec that comes out is written and read again and must be the
+// same.
 #include "fdbpack/base/check.hpp"
 #include "fdbpack/wire/spec_json.hpp"
 

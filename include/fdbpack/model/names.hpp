@@ -25,7 +25,8 @@ namespace fdbpack::model {
 [[nodiscard]] bool is_label_key(std::string_view text);
 [[nodiscard]] bool is_label_value(std::string_view text);
 
-// No control characters, no blanks at either end, not too long: survives a line `key = value`.
+// No control characters, no blanks at either end and not too long: the value of a `key = value`
+// line comes back as it was.
 [[nodiscard]] bool is_plain_line(std::string_view text, std::size_t bytes_max);
 
 }  // namespace fdbpack::model

@@ -75,6 +75,12 @@ TEST(Document, KeepsTheFirstSpellingAndTheLastValue) {
   EXPECT_EQ(document.sections[0].entries[0].value, "2");
 }
 
+TEST(Document, PrintsSectionsWithoutANameAndStrayByteOrderMarks) {
+  for (const char* text : {"[a]\nx = 1\n[]\ny = 2\n", "y = 2\n[a]\n", "\n\xEF\xBB\xBF = 1\n"}) {
+    EXPECT_EQ(print(parse(text).document), text);
+  }
+}
+
 std::uint64_t seed() {
   const char* given = std::getenv("FDBPACK_SEED");
   return given != nullptr ? std::strtoull(given, nullptr, 10) : 20260101;
