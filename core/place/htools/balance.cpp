@@ -62,6 +62,7 @@ class Balancer {
   void sort_by_heat() {
     hot_.clear();
     cold_.clear();
+    state_.prepare_heat();
     for (const std::int32_t n : nodes_) {
       const double heat = state_.heat(n);
       if (!state_.movable_on(n).empty()) hot_.emplace_back(-heat, n);

@@ -47,20 +47,14 @@ BalanceState::BalanceState(const Cluster& cluster, const std::vector<std::int32_
     const Node& facts = cluster.nodes[at(n)];
     const NodeLoad& load = loads[at(n)];
     NodeNow& node = nodes_[at(n)];
-    node.memory_total = facts.total_memory;
-    node.cores = facts.cores;
-    node.cpu_total = facts.cores * facts.cpu_speed;
-    node.vcpu_limit = cluster.groups[facts.group].policy.vcpu_ratio;
-    node.unallocated = load.unallocated;
+    node.per_memory = 1.0 / facts.total_memory;
+    node.per_cpu = 1.0 / (facts.cores * facts.cpu_speed);
+    const double ratio = cluster.groups[facts.group].policy.vcpu_ratio;
+    node.vcpus_max = ratio < 0 ? std::numeric_limits<double>::infinity() : ratio * facts.cores;
     node.reserved = load.reserved;
-    node.memory_forth = load.memory_forth;
-    node.vcpus = load.vcpus;
-    node.vcpus_forth = load.vcpus_forth;
-    node.load = load.load;
-    node.disk_load = load.disk_load;
-    node.primaries = load.primaries;
     node.secondaries = load.secondaries;
-    node.fails_n1 = load.fails_n1;
+    node.now = {load.unallocated, load.memory_forth, load.vcpus,     load.vcpus_forth,
+                load.load,        load.disk_load,    load.primaries, load.fails_n1};
     node.is_offline = facts.is_offline;
     node.is_in_group = true;
     if (!facts.is_offline) online_.push_back(n);
@@ -98,19 +92,19 @@ BalanceState::BalanceState(const Cluster& cluster, const std::vector<std::int32_
   sum_up();
 }
 
-BalanceState::Values BalanceState::values_of(const NodeNow& node) const {
-  return {static_cast<double>(node.unallocated) / node.memory_total,
-          static_cast<double>(node.vcpus) / node.cpu_total,
-          static_cast<double>(node.load),
-          static_cast<double>(node.disk_load),
-          static_cast<double>(node.memory_forth) / node.memory_total,
-          static_cast<double>(node.vcpus_forth) / node.cpu_total};
+BalanceState::Values BalanceState::values_of(const NodeNow& node, const Load& load) {
+  return {static_cast<double>(load.unallocated) * node.per_memory,
+          static_cast<double>(load.vcpus) * node.per_cpu,
+          static_cast<double>(load.load),
+          static_cast<double>(load.disk_load),
+          static_cast<double>(load.memory_forth) * node.per_memory,
+          static_cast<double>(load.vcpus_forth) * node.per_cpu};
 }
 
 void BalanceState::sum_up() {
   deviations_ = {};
   for (const std::int32_t n : online_) {
-    nodes_[at(n)].values = values_of(nodes_[at(n)]);
+    nodes_[at(n)].values = values_of(nodes_[at(n)], nodes_[at(n)].now);
     for (std::size_t m = 0; m < kDeviations; ++m)
       deviations_[m].insert(nodes_[at(n)].values[m]);
   }
@@ -120,38 +114,31 @@ void BalanceState::sum_up() {
   moves_since_sum_ = 0;
 }
 
-BalanceState::NodeNow BalanceState::with(const NodeNow& node, const Effect& effect) {
-  NodeNow after;  // without the tags, which are looked at apart
-  after.memory_total = node.memory_total;
-  after.cpu_total = node.cpu_total;
-  after.reserved = node.reserved;
-  after.secondaries = node.secondaries;
-  after.is_offline = node.is_offline;
-  after.unallocated = node.unallocated - effect.memory;
-  after.memory_forth = node.memory_forth - effect.memory_forth;
-  after.vcpus = node.vcpus + effect.vcpus;
-  after.vcpus_forth = node.vcpus_forth + effect.vcpus_forth;
-  after.load = node.load + effect.load;
-  after.disk_load = node.disk_load + effect.load;
-  after.primaries = node.primaries + effect.primaries;
-  after.fails_n1 = effect.primaries == 0 && effect.memory == 0 ? node.fails_n1
-                                                               : after.unallocated <= node.reserved;
+BalanceState::Load BalanceState::with(const NodeNow& node, const Effect& effect) {
+  Load after = node.now;
+  after.unallocated -= effect.memory;
+  after.memory_forth -= effect.memory_forth;
+  after.vcpus += effect.vcpus;
+  after.vcpus_forth += effect.vcpus_forth;
+  after.load += effect.load;
+  after.disk_load += effect.load;
+  after.primaries += effect.primaries;
+  if (effect.primaries != 0 || effect.memory != 0)
+    after.fails_n1 = after.unallocated <= node.reserved;
   return after;
 }
 
-double BalanceState::n1_count(const NodeNow& node) {
-  return !node.is_offline && node.fails_n1 ? node.primaries + node.secondaries : 0;
+double BalanceState::n1_count(const NodeNow& node, const Load& load) {
+  return !node.is_offline && load.fails_n1 ? load.primaries + node.secondaries : 0;
 }
 
-bool BalanceState::may_take(const NodeNow& before, const NodeNow& after, const Effect& gets,
-                            bool is_forced) const {
+bool BalanceState::may_take(const NodeNow& before, const Load& after, const Effect& gets,
+                            bool is_forced) {
   if (gets.primaries > 0 && after.unallocated <= 0) return false;
   if (is_forced) return true;
-  if (gets.primaries > 0 && after.fails_n1 && !before.fails_n1) return false;
-  if (after.memory_forth <= 0) return false;
-  if (before.vcpu_limit < 0) return true;
-  return static_cast<double>(after.vcpus) / before.cores <= before.vcpu_limit &&
-         static_cast<double>(after.vcpus_forth) / before.cores <= before.vcpu_limit;
+  if (gets.primaries > 0 && after.fails_n1 && !before.now.fails_n1) return false;
+  return after.memory_forth > 0 && static_cast<double>(after.vcpus) <= before.vcpus_max &&
+         static_cast<double>(after.vcpus_forth) <= before.vcpus_max;
 }
 
 bool BalanceState::may_migrate(std::int32_t from, std::int32_t to) const {
@@ -197,25 +184,26 @@ double BalanceState::tag_change(std::int32_t instance, std::int32_t from, std::i
   return 2.0 * tags + places + pairs;
 }
 
-double BalanceState::score_of(const NodeNow& a, const Effect& to_a, const NodeNow& b,
-                              const Effect& to_b, const NodeNow& a_after,
-                              const NodeNow& b_after) const {
+double BalanceState::score_of(const NodeNow& a, const Load& a_after, const NodeNow& b,
+                              const Load& b_after) const {
   double sum = fixed_ + counts_;
-  sum += n1_count(a_after) - n1_count(a) + n1_count(b_after) - n1_count(b);
-  if (a.is_offline) sum += (4.0 + 16.0) * to_a.primaries;
-  if (b.is_offline) sum += (4.0 + 16.0) * to_b.primaries;
-  const Values a_values = values_of(a_after);
-  const Values b_values = values_of(b_after);
+  sum += n1_count(a, a_after) - n1_count(a, a.now) + n1_count(b, b_after) - n1_count(b, b.now);
+  if (a.is_offline) sum += (4.0 + 16.0) * (a_after.primaries - a.now.primaries);
+  const Values a_values = values_of(a, a_after);
+  const Values b_values = values_of(b, b_after);
   const double a_counts = a.is_offline ? 0.0 : 1.0;
-  const double n = deviations_[0].n;
+  const double per_n = 1.0 / deviations_[0].n;
+  Values spread;
   for (std::size_t m = 0; m < kDeviations; ++m) {
-    const double ds = a_counts * (a_values[m] - a.values[m]) + (b_values[m] - b.values[m]);
-    const double dq = a_counts * (a_values[m] * a_values[m] - a.values[m] * a.values[m]) +
-                      (b_values[m] * b_values[m] - b.values[m] * b.values[m]);
-    const double s = deviations_[m].sum + ds;
-    const double spread = deviations_[m].squares + dq - s * s / n;
-    sum += kWeights[m] * std::sqrt(std::fmax(0.0, spread) / n);
+    const double da = a_counts * (a_values[m] - a.values[m]);
+    const double db = b_values[m] - b.values[m];
+    const double squares = deviations_[m].squares + da * (a_values[m] + a.values[m]) +
+                           db * (b_values[m] + b.values[m]);
+    const double s = deviations_[m].sum + da + db;
+    spread[m] = (squares - s * s * per_n) * per_n;
   }
+  for (std::size_t m = 0; m < kDeviations; ++m)
+    sum += kWeights[m] * std::sqrt(std::max(0.0, spread[m]));
   return sum;
 }
 
@@ -224,12 +212,12 @@ double BalanceState::score_of_move(std::int32_t instance, std::int32_t to) const
   const NodeNow& a = nodes_[at(from)];
   const NodeNow& b = nodes_[at(to)];
   const Effect& effect = effects_[at(instance)];
-  const NodeNow b_after = with(b, effect);
+  const Load b_after = with(b, effect);
   if (!may_take(b, b_after, effect, a.is_offline) || !may_migrate(from, to)) return kImpossible;
-  if (!has_tags_) return score_of(a, -effect, b, effect, with(a, -effect), b_after);
+  const double sum = score_of(a, with(a, -effect), b, b_after);
+  if (!has_tags_) return sum;
   if (!a.is_offline && has_tag_conflict(instance, to)) return kImpossible;
-  return score_of(a, -effect, b, effect, with(a, -effect), b_after) +
-         tag_change(instance, from, to);
+  return sum + tag_change(instance, from, to);
 }
 
 double BalanceState::score_of_swap(std::int32_t a, std::int32_t b) const {
@@ -239,17 +227,16 @@ double BalanceState::score_of_swap(std::int32_t a, std::int32_t b) const {
   const std::int32_t q = node_of_[at(b)];
   const NodeNow& first = nodes_[at(p)];
   const NodeNow& second = nodes_[at(q)];
-  if (first.is_offline || second.is_offline || !may_migrate(p, q) || !may_migrate(q, p))
+  if (first.is_offline || second.is_offline || !may_migrate(p, q) || !may_migrate(q, p)) {
     return kImpossible;
+  }
   const Effect to_first = -effects_[at(a)] + effects_[at(b)];
-  const Effect to_second = -to_first;
-  const NodeNow first_after = with(first, to_first);
-  const NodeNow second_after = with(second, to_second);
+  const Load first_after = with(first, to_first);
+  const Load second_after = with(second, -to_first);
   if (!may_take(first, first_after, effects_[at(b)], false)) return kImpossible;
   if (!may_take(second, second_after, effects_[at(a)], false)) return kImpossible;
-  double sum = score_of(first, to_first, second, to_second, first_after, second_after);
-  if (has_tags_) sum += tag_change(a, p, q) + tag_change(b, q, p);
-  return sum;
+  const double sum = score_of(first, first_after, second, second_after);
+  return has_tags_ ? sum + tag_change(a, p, q) + tag_change(b, q, p) : sum;
 }
 
 void BalanceState::change_tags(std::int32_t instance, std::int32_t node, int sign) {
@@ -278,20 +265,13 @@ void BalanceState::move(std::int32_t instance, std::int32_t to) {
     const std::int32_t n = is_target ? to : from;
     NodeNow& node = nodes_[at(n)];
     const Effect change = is_target ? effect : -effect;
-    const NodeNow after = with(node, change);
-    counts_ += n1_count(after) - n1_count(node);
+    const Load after = with(node, change);
+    counts_ += n1_count(node, after) - n1_count(node, node.now);
     if (node.is_offline) counts_ += 20.0 * change.primaries;
-    node.unallocated = after.unallocated;
-    node.memory_forth = after.memory_forth;
-    node.vcpus = after.vcpus;
-    node.vcpus_forth = after.vcpus_forth;
-    node.load = after.load;
-    node.disk_load = after.disk_load;
-    node.primaries = after.primaries;
-    node.fails_n1 = after.fails_n1;
+    node.now = after;
     if (has_tags_) change_tags(instance, n, is_target ? 1 : -1);
     if (node.is_offline) continue;
-    const Values values = values_of(node);
+    const Values values = values_of(node, node.now);
     for (std::size_t m = 0; m < kDeviations; ++m)
       deviations_[m].replace(node.values[m], values[m]);
     node.values = values;
@@ -310,16 +290,21 @@ void BalanceState::move(std::int32_t instance, std::int32_t to) {
     total_ += kWeights[m] * deviations_[m].population();
 }
 
-double BalanceState::heat(std::int32_t node) const {
-  const NodeNow& now = nodes_[at(node)];
-  if (now.is_offline) return 1e12 + now.primaries;
-  double sum = now.fails_n1 ? 1e6 : 0.0;
+void BalanceState::prepare_heat() {
+  heat_offset_ = 0;
   for (std::size_t m = 0; m < kDeviations; ++m) {
     const double deviation = deviations_[m].population();
-    if (deviation < 1e-12) continue;
-    const double mean = deviations_[m].sum / deviations_[m].n;
-    sum += kWeights[m] * kDirections[m] * (now.values[m] - mean) / deviation;
+    heat_factors_[m] = deviation < 1e-12 ? 0.0 : kWeights[m] * kDirections[m] / deviation;
+    heat_offset_ -= heat_factors_[m] * deviations_[m].sum / std::max(1.0, deviations_[m].n);
   }
+}
+
+double BalanceState::heat(std::int32_t node) const {
+  const NodeNow& it = nodes_[at(node)];
+  if (it.is_offline) return 1e12 + it.now.primaries;
+  double sum = heat_offset_ + (it.now.fails_n1 ? 1e6 : 0.0);
+  for (std::size_t m = 0; m < kDeviations; ++m)
+    sum += heat_factors_[m] * it.values[m];
   return sum;
 }
 

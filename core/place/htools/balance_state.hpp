@@ -48,7 +48,8 @@ class BalanceState {
   [[nodiscard]] double score_of_swap(std::int32_t a, std::int32_t b) const;
   void move(std::int32_t instance, std::int32_t to);
   // How much the node's load raises the score: where to take from (high) and where to give to
-  // (low).
+  // (low). Valid for the state at the last call of prepare_heat().
+  void prepare_heat();
   [[nodiscard]] double heat(std::int32_t node) const;
 
  private:
@@ -56,38 +57,40 @@ class BalanceState {
   static std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
   using Values = std::array<double, kDeviations>;
 
-  struct NodeNow {
-    double memory_total = 1;
-    double cpu_total = 1;  // cores times speed
-    double cores = 1;
-    double vcpu_limit = 0;
+  // What moves change on a node.
+  struct Load {
     std::int64_t unallocated = 0;
-    std::int64_t reserved = 0;
     std::int64_t memory_forth = 0;
     std::int64_t vcpus = 0;
     std::int64_t vcpus_forth = 0;
     int load = 0;
     int disk_load = 0;
     int primaries = 0;
-    int secondaries = 0;
     bool fails_n1 = false;
+  };
+  struct NodeNow {
+    double per_memory = 1;  // 1 / total memory
+    double per_cpu = 1;     // 1 / (cores times speed)
+    double vcpus_max = 0;   // by the policy's ratio
+    std::int64_t reserved = 0;
+    int secondaries = 0;
     bool is_offline = false;
     bool is_in_group = false;
+    Load now;
     Values values{};
     std::vector<std::pair<int, int>> tags;  // exclusion tag -> primaries that have it
   };
 
-  [[nodiscard]] Values values_of(const NodeNow& node) const;
-  [[nodiscard]] static NodeNow with(const NodeNow& node, const Effect& effect);
-  [[nodiscard]] bool may_take(const NodeNow& before, const NodeNow& after, const Effect& gets,
-                              bool is_forced) const;
+  [[nodiscard]] static Values values_of(const NodeNow& node, const Load& load);
+  [[nodiscard]] static Load with(const NodeNow& node, const Effect& effect);
+  [[nodiscard]] static bool may_take(const NodeNow& before, const Load& after, const Effect& gets,
+                                     bool is_forced);
   [[nodiscard]] bool may_migrate(std::int32_t from, std::int32_t to) const;
   [[nodiscard]] bool has_tag_conflict(std::int32_t instance, std::int32_t to) const;
   [[nodiscard]] double tag_change(std::int32_t instance, std::int32_t from, std::int32_t to) const;
-  [[nodiscard]] double score_of(const NodeNow& a, const Effect& to_a, const NodeNow& b,
-                                const Effect& to_b, const NodeNow& a_after,
-                                const NodeNow& b_after) const;
-  [[nodiscard]] static double n1_count(const NodeNow& node);
+  [[nodiscard]] double score_of(const NodeNow& a, const Load& a_after, const NodeNow& b,
+                                const Load& b_after) const;
+  [[nodiscard]] static double n1_count(const NodeNow& node, const Load& load);
   void sum_up();
   void change_tags(std::int32_t instance, std::int32_t node, int sign);
 
@@ -105,6 +108,8 @@ class BalanceState {
   std::map<std::pair<std::string, std::string>, int>
       pairs_;  // (location, exclusion tag) -> primaries
   std::array<Deviation, kDeviations> deviations_{};
+  Values heat_factors_{};
+  double heat_offset_ = 0;
   double fixed_ = 0;   // what no move of ours changes
   double counts_ = 0;  // n1, offline, tags and locations, weighted
   double total_ = 0;
