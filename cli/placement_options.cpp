@@ -14,6 +14,20 @@ namespace {
 
 using Chosen = std::function<Outcome()>;
 
+// One of two inputs; which one is missing is told by name.
+void add_either(CLI::App* command, std::string& fleet, const char* other_name, std::string& other,
+                const char* other_what) {
+  auto* first = command
+                    ->add_option("--fleet,--offline", fleet,
+                                 "fleet snapshot, a JSON file; - is standard input")
+                    ->option_text("FILE");
+  auto* second = command->add_option(other_name, other, other_what)->option_text("FILE");
+  first->excludes(second);
+}
+void require_either(const std::string& fleet, const std::string& other, const char* names) {
+  if (fleet.empty() && other.empty()) throw CLI::RequiredError(names);
+}
+
 void add_fleet_option(CLI::App* command, std::string& target) {
   command
       ->add_option("--fleet,--offline", target, "fleet snapshot, a JSON file; - is standard input")
@@ -39,13 +53,17 @@ void add_set_options(CLI::App* command, std::string& cluster, std::string& proce
 void add_place(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   static PlaceOptions options;
   auto* command = app.add_subcommand("place", "Decide where missing process groups go");
-  add_fleet_option(command, options.fleet);
+  add_either(command, options.fleet, "--request", options.request,
+             "allocation request as hail reads it");
   command->add_option("--cluster", options.cluster, "only this cluster");
   add_relax(command, options.relaxed);
   command->add_flag("--explain", options.has_explanations, "say why, for every group and host");
   add_json(command, options.is_json);
   command->footer("Example:\n  fdbpack place --fleet examples/fleet.json --explain");
-  command->callback([&] { chosen = [&] { return place(options, files); }; });
+  command->callback([&] {
+    require_either(options.fleet, options.request, "--fleet or --request");
+    chosen = [&] { return place(options, files); };
+  });
 }
 
 void add_explain(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
@@ -64,14 +82,8 @@ void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   static BalanceOptions options;
   static std::string objective = "fleet";
   auto* command = app.add_subcommand("balance", "Propose replacements that make a fleet more even");
-  auto* fleet =
-      command->add_option("--fleet,--offline", options.fleet, "fleet snapshot, a JSON file")
-          ->option_text("FILE");
-  auto* htools =
-      command
-          ->add_option("--htools", options.htools, "cluster in the text format of Ganeti's htools")
-          ->option_text("FILE");
-  fleet->excludes(htools);
+  add_either(command, options.fleet, "--htools", options.htools,
+             "cluster in the text format of Ganeti's htools");
   command->add_option("--objective", objective, "htools: hbal's 20 metrics; only with --htools")
       ->check(CLI::IsMember({"fleet", "htools"}));
   command->add_option("--group,-G", options.group, "node group of the htools cluster");
@@ -87,8 +99,7 @@ void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   add_json(command, options.is_json);
   command->footer("Example:\n  fdbpack balance --htools cluster.data --objective htools --json");
   command->callback([&] {
-    if (options.fleet.empty() && options.htools.empty())
-      throw CLI::RequiredError("--fleet or --htools");
+    require_either(options.fleet, options.htools, "--fleet or --htools");
     if (objective == "htools" && options.htools.empty())
       throw CLI::RequiresError("--objective htools", "--htools");
     chosen = [&] { return balance(options, files); };
@@ -115,7 +126,8 @@ void add_evacuate(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
 void add_capacity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   static CapacityOptions options;
   auto* command = app.add_subcommand("capacity", "Forecast how many more groups of a set fit");
-  add_fleet_option(command, options.fleet);
+  add_either(command, options.fleet, "--htools", options.htools,
+             "cluster in the text format of Ganeti's htools");
   add_set_options(command, options.cluster, options.process_class, options.set);
   command->add_option("--by", options.label, "label that counts are given by")
       ->capture_default_str();
@@ -123,7 +135,10 @@ void add_capacity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
                       "try the loss of each host, each rack, ..., or of label=value");
   add_json(command, options.is_json);
   command->footer("Example:\n  fdbpack capacity --fleet examples/fleet.json --lose rack");
-  command->callback([&] { chosen = [&] { return capacity(options, files); }; });
+  command->callback([&] {
+    require_either(options.fleet, options.htools, "--fleet or --htools");
+    chosen = [&] { return capacity(options, files); };
+  });
 }
 
 void add_waves(CLI::App& app, ports::FileReader& files, Chosen& chosen) {

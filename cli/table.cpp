@@ -9,8 +9,8 @@ namespace {
 bool is_number(const std::string& text) {
   const bool has_digit = text.find_first_of("0123456789") != std::string::npos;
   return has_digit && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || c == '.' || c == '-';
-  });
+           return (c >= '0' && c <= '9') || c == '.' || c == '-';
+         });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "cli/table.hpp"
 #include "fdbpack/place/affinity.hpp"
 #include "fdbpack/place/capacity.hpp"
+#include "fdbpack/place/htools/capacity.hpp"
 #include "fdbpack/place/waves.hpp"
 #include "fdbpack/wire/place_json.hpp"
 
@@ -48,9 +49,35 @@ std::string losses_text(const std::vector<place::Loss>& losses) {
   return (table.empty() ? "" : table.text()) + verdict;
 }
 
+Outcome capacity_htools(const CapacityOptions& options, ports::FileReader& files) {
+  const auto cluster = load_htools(options.htools, files);
+  if (!cluster) return cluster.error();
+  const auto result = place::htools::forecast(*cluster);
+  if (!result) return failure(ExitCode::data, options.htools + ": " + result.error().message);
+  if (options.is_json) {
+    wire::JsonValue::Object lacks;
+    for (const auto& [lack, nodes] : result->lacks) {
+      lacks.emplace_back(std::string(to_string(lack)), wire::JsonValue(std::int64_t{nodes}));
+    }
+    return json_outcome(wire::JsonValue::Object{{"more", wire::JsonValue(result->instances)},
+                                                {"failsN1", result->fails_n1},
+                                                {"runsOut", std::move(lacks)}});
+  }
+  Outcome outcome;
+  outcome.out =
+      fmt::format("{} more instances of the standard specification fit\n", result->instances);
+  if (result->fails_n1)
+    outcome.out += "a node could not take over what it keeps memory for; nothing is added\n";
+  for (const auto& [lack, nodes] : result->lacks) {
+    outcome.out += fmt::format("then {} stops {} nodes\n", to_string(lack), nodes);
+  }
+  return outcome;
+}
+
 }  // namespace
 
 Outcome capacity(const CapacityOptions& options, ports::FileReader& files) {
+  if (!options.htools.empty()) return capacity_htools(options, files);
   const auto inventory = load_fleet(options.fleet, files);
   if (!inventory) return inventory.error();
   const bool is_only = options.cluster.empty() && inventory->clusters().size() == 1;

@@ -13,7 +13,8 @@
 namespace fdbpack::cli {
 
 struct CapacityOptions {
-  std::string fleet;
+  std::string fleet;    // a fleet snapshot, or
+  std::string htools;   // a cluster in htools' text format: hspace's standard mode
   std::string cluster;  // empty: the only one
   std::string process_class = "storage";
   std::string set = "default";

@@ -6,6 +6,7 @@
 #include "fdbpack/place/explain.hpp"
 #include "fdbpack/place/ids.hpp"
 #include "fdbpack/place/plan.hpp"
+#include "fdbpack/wire/htools_json.hpp"
 #include "fdbpack/wire/place_json.hpp"
 
 #include <fmt/format.h>
@@ -72,9 +73,38 @@ std::string plan_text(const PlacementState& state, const FleetPlan& plan, bool h
   return out;
 }
 
+Outcome place_request(const PlaceOptions& options, ports::FileReader& files) {
+  const auto text = files.read(options.request);
+  if (!text) return failure(ExitCode::no_input, text.error().message);
+  const auto request = wire::read_htools_request(*text);
+  if (!request) return failure(ExitCode::data, request.error().message);
+  const auto answer = place::htools::allocate(request->cluster, request->wanted);
+  if (!answer) return failure(ExitCode::data, answer.error().message);
+  const bool is_placed = answer->node != place::htools::kNoNode;
+  if (options.is_json) return json_outcome(wire::to_json(*request, *answer), is_placed);
+  const auto name = [&](std::int32_t node) {
+    return request->cluster.nodes[static_cast<std::size_t>(node)].name;
+  };
+  Outcome outcome;
+  outcome.code = is_placed ? ExitCode::ok : ExitCode::incomplete;
+  outcome.out = is_placed ? fmt::format("{} goes to {}: score {:.8f}\n", request->wanted.name,
+                                        name(answer->node), answer->score)
+                          : fmt::format("no node can take {}\n", request->wanted.name);
+  if (answer->runner_up != place::htools::kNoNode) {
+    outcome.out += fmt::format("runner-up {}: score {:.8f}\n", name(answer->runner_up),
+                               answer->runner_up_score);
+  }
+  for (const place::htools::NodeRefusal& refusal : answer->refused) {
+    outcome.out +=
+        fmt::format("  {}: {}: {}\n", name(refusal.node), to_string(refusal.lack), refusal.reason);
+  }
+  return outcome;
+}
+
 }  // namespace
 
 Outcome place(const PlaceOptions& options, ports::FileReader& files) {
+  if (!options.request.empty()) return place_request(options, files);
   const auto relaxed = parse_relaxed(options.relaxed);
   if (!relaxed) return failure(ExitCode::usage, relaxed.error().message);
   const auto inventory = load_fleet(options.fleet, files);

@@ -14,7 +14,8 @@
 namespace fdbpack::cli {
 
 struct PlaceOptions {
-  std::string fleet;
+  std::string fleet;    // a fleet snapshot, or
+  std::string request;  // an allocation request as hail reads it
   std::string cluster;
   std::vector<std::string> relaxed;
   bool is_json = false;

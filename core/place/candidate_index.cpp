@@ -44,7 +44,7 @@ int CandidateIndex::occupant_of(const PlacementState& state, Index physical) con
 
 void CandidateIndex::refresh(const PlacementState& state, Index host) {
   std::uint32_t& version = versions_[at(host)];
-  version += version % 2 == 1 ? 1 : 2;
+  version += version % 2 == 1 ? 1U : 2U;
   ConstraintSet breached;
   if (check_fit(state, set_, host, {}, breached)) return;
   const SetState& set = state.sets()[at(set_)];
