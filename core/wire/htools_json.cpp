@@ -33,6 +33,15 @@ std::vector<std::string> strings_of(ObjectReader& object, std::string_view name)
   return out;
 }
 
+Spec read_spec(const JsonReader& reader) {
+  Spec spec;
+  ObjectReader object(reader);
+  spec.memory = number_of(object, "memory-size", 0);
+  spec.vcpus = number_of(object, "cpu-count", 0);
+  spec.disk = number_of(object, "disk-size", 0);
+  return spec;
+}
+
 Group read_group(const std::string& uuid, const JsonReader& reader) {
   Group group;
   group.uuid = uuid;
@@ -47,6 +56,15 @@ Group read_group(const std::string& uuid, const JsonReader& reader) {
     }
     if (const auto ratio = fields.optional("spindle-ratio")) {
       group.policy.spindle_ratio = ratio->number(0, 1e6).value_or(group.policy.spindle_ratio);
+    }
+    if (const auto ranges = fields.optional("minmax")) {
+      group.policy.ranges.clear();
+      for (const JsonReader& item : ranges->items(kItemsMax)) {
+        ObjectReader range(item);
+        const auto min = range.required("min");
+        const auto max = range.required("max");
+        if (min && max) group.policy.ranges.push_back({read_spec(*min), read_spec(*max)});
+      }
     }
   }
   return group;

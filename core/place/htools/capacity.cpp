@@ -217,9 +217,20 @@ Result<Allocation> allocate(const Cluster& cluster, const Instance& wanted) {
   }
   const std::vector<NodeLoad> loads = load_nodes(cluster, tag_rules(cluster), {});
   const std::vector<std::string> tags = exclusion_tags(cluster, wanted);
+  const std::vector<std::int64_t> sizes =
+      wanted.disks.empty() ? std::vector{wanted.disk} : wanted.disks;
   Allocation out;
   for (std::size_t n = 0; n < cluster.nodes.size(); ++n) {
     const auto node = static_cast<std::int32_t>(n);
+    const Policy& policy = cluster.groups[cluster.nodes[n].group].policy;
+    const bool is_in_policy = std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t size) {
+      return is_allowed(policy, Spec{wanted.memory, wanted.vcpus, size});
+    });
+    if (!is_in_policy) {
+      out.refused.push_back(
+          {node, Lack::disk, "its group's policy does not allow such an instance"});
+      continue;
+    }
     std::vector<std::int64_t> taken(cluster.nodes[n].storage.size());
     if (auto refused = refuse(cluster, n, loads[n], wanted, tags, 0, taken)) {
       out.refused.push_back({node, refused->lack, std::move(refused->reason)});
