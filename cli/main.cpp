@@ -68,15 +68,20 @@ void add_render(CLI::App& app, Session& session) {
       ->add_option("--ip-family", options.ip_family,
                    "4 or 6, where a variable lists several addresses")
       ->check(CLI::IsMember({4, 6}));
+  static bool is_numbered = false;
+  static bool is_plain = false;
   command->add_flag(
-      "--numbered,!--not-numbered", options.is_always_numbered,
+      "--numbered", is_numbered,
       "number data directory and process ID at density 1 too (default for unified-argv)");
+  command->add_flag("--not-numbered", is_plain, "number them above density 1 only")
+      ->excludes("--numbered");
   command->add_flag("!--no-connection-string", options.has_connection_string,
                     "render for a cluster that has no connection string yet");
   command->footer(
       "Example:\n  fdbpack render --spec examples/sample-cluster.json --class storage --density 2");
   command->callback([&session] {
     if (!tls.empty()) options.listeners = listeners.at(tls);
+    if (is_numbered || is_plain) options.is_always_numbered = is_numbered;
     session.chosen = [&session] { return render(options, session.files, session.templates); };
   });
 }

@@ -104,7 +104,10 @@ std::string_view to_string(StorageEngine engine) {
 Version first_version_with(StorageEngine engine) {
   if (engine == StorageEngine::ssd_sharded_rocksdb) return {7, 2, 0, 0};
   if (engine == StorageEngine::ssd_redwood_1) return {7, 3, 0, 0};
-  return {7, 1, 0, 0};
+  if (engine == StorageEngine::ssd_rocksdb_v1) return {7, 1, 0, 0};
+  const bool is_old_preview = engine == StorageEngine::ssd_redwood_1_experimental ||
+                              engine == StorageEngine::ssd_rocksdb_experimental;
+  return is_old_preview ? Version{7, 0, 0, 0} : Version{};
 }
 
 }  // namespace fdbpack::model

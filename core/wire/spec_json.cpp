@@ -85,7 +85,8 @@ Database read_database(const JsonReader& reader, const model::Version& version) 
   const bool is_known_version = version.is_at_least(model::kVersionMin);
   if (is_known_version && !version.is_at_least(first)) {
     object.optional("storageEngine")
-        ->refuse("storage engine " + std::string(to_string(database.storage_engine)) +
+        .value_or(reader)
+        .refuse("storage engine " + std::string(to_string(database.storage_engine)) +
                  " is not supported on version " + to_string(version) + "; it needs " +
                  to_string(first) + " or newer");
   }

@@ -140,6 +140,19 @@ TEST(CliRender, UnifiedFormsAgree) {
               HasSubstr("[$FDB_PUBLIC_IP]:4501"));
 }
 
+TEST(CliRender, NumbersDirectoriesAtDensityOneWhereTheUnifiedImageDoes) {
+  const auto datadir = [](const std::string& format, std::vector<std::string> more) {
+    more.insert(more.end(), {"--class", "log", "--format", format});
+    return render(std::move(more)).out;
+  };
+  EXPECT_THAT(datadir("unified-argv", {}), HasSubstr("--datadir=/var/fdb/data/1 "));
+  EXPECT_THAT(datadir("unified-argv", {"--not-numbered"}), HasSubstr("--datadir=/var/fdb/data "));
+  EXPECT_THAT(datadir("unified-json", {}), HasSubstr(R"("--datadir=/var/fdb/data")"));
+  EXPECT_THAT(datadir("conf", {}), HasSubstr("datadir = /var/fdb/data\n"));
+  EXPECT_THAT(datadir("conf", {"--numbered"}),
+              HasSubstr("datadir = /var/fdb/data/1\nlocality_process_id = "));
+}
+
 TEST(CliRender, RefusesAPortBeyondTheLast) {
   const auto result = render({"--class", "storage", "--density", "40000"});
   EXPECT_EQ(result.exit_code, 65);
