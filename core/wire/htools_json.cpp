@@ -8,7 +8,16 @@
 namespace fdbpack::wire {
 namespace {
 
-using namespace place::htools;
+using place::htools::Allocation;
+using place::htools::Cluster;
+using place::htools::Group;
+using place::htools::Instance;
+using place::htools::kNoNode;
+using place::htools::Node;
+using place::htools::NodeRefusal;
+using place::htools::Spec;
+using place::htools::StorageUnit;
+using place::htools::Template;
 
 constexpr std::int64_t kMax = std::int64_t{1} << 50;
 constexpr std::size_t kItemsMax = 1'000'000;
@@ -142,7 +151,8 @@ Instance read_instance(const std::string& name, const JsonReader& reader) {
     instance.status = text == "up" ? "running" : "ADMIN_" + text;
   }
   if (const auto kind = object.required("disk_template")) {
-    const std::optional<Template> known = parse_template(kind->string().value_or(""));
+    const std::optional<Template> known =
+        place::htools::parse_template(kind->string().value_or(""));
     if (!known) kind->refuse("this is not a disk template");
     instance.disk_template = known.value_or(Template::diskless);
   }

@@ -6,7 +6,31 @@
 namespace fdbpack::wire {
 namespace {
 
-using namespace place;
+using place::Candidate;
+using place::Capacity;
+using place::Constraint;
+using place::Evacuation;
+using place::Explanation;
+using place::FleetPlan;
+using place::Group;
+using place::Index;
+using place::kConstraintCount;
+using place::kNone;
+using place::Loss;
+using place::Metrics;
+using place::NamedTerm;
+using place::NewGroup;
+using place::PlacedDisk;
+using place::PlacementState;
+using place::Rebalance;
+using place::RefusedHost;
+using place::Removal;
+using place::Replacement;
+using place::Stop;
+using place::Stranded;
+using place::Unplaced;
+using place::Wave;
+namespace htools = place::htools;
 using Object = JsonValue::Object;
 using Array = JsonValue::Array;
 

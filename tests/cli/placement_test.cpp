@@ -114,11 +114,13 @@ TEST(PlacementCli, BalancesBothKindsOfFiles) {
 // A disk of 15 GiB on units of 10 + 10 GiB: refused with the `storage` field, taken without it.
 TEST(PlacementCli, AllocationRequestsUseStorageUnits) {
   nlohmann::json request = nlohmann::json::parse(R"({
-    "cluster_tags": [], "instances": {}, "nodegroups": {"u": {"name": "g", "alloc_policy": "preferred"}},
-    "nodes": {"n1": {"total_memory": 4096, "free_memory": 4096, "total_disk": 20480, "free_disk": 20480,
-                     "total_cpus": 4, "group": "u", "offline": false}},
+    "cluster_tags": [], "instances": {},
+    "nodegroups": {"u": {"name": "g", "alloc_policy": "preferred"}},
+    "nodes": {"n1": {"total_memory": 4096, "free_memory": 4096, "total_disk": 20480,
+                     "free_disk": 20480, "total_cpus": 4, "group": "u", "offline": false}},
     "request": {"type": "allocate", "name": "i", "required_nodes": 1, "memory": 512, "vcpus": 1,
-                "disks": [{"size": 15360}], "disk_space_total": 15360, "disk_template": "plain"}})");
+                "disks": [{"size": 15360}], "disk_space_total": 15360,
+                "disk_template": "plain"}})");
   EXPECT_EQ(json_of({"place", "--request", "-"}, request.dump())["result"][0], "n1");
   request["nodes"]["n1"]["storage"] = nlohmann::json::parse(R"([
     {"sunit": ["lvm-vg", "a", []], "free": 10240, "total": 10240},

@@ -11,8 +11,13 @@
 namespace fdbpack::place {
 namespace {
 
-using namespace testing;
+using testing::build;
+using testing::cluster;
+using testing::group;
 using ::testing::HasSubstr;
+using testing::host;
+using testing::kNvme;
+using testing::set;
 
 Fleet sample() {
   Fleet fleet;

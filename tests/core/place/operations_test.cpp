@@ -16,9 +16,14 @@
 namespace fdbpack::place {
 namespace {
 
-using namespace testing;
+using testing::build;
+using testing::cluster;
 using ::testing::ElementsAre;
+using testing::group;
 using ::testing::HasSubstr;
+using testing::host;
+using testing::host_in;
+using testing::set;
 
 Fleet three_hosts() {
   Fleet fleet;

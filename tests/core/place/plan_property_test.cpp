@@ -15,7 +15,16 @@
 namespace fdbpack::place {
 namespace {
 
-using namespace testing;
+using testing::build;
+using testing::cluster;
+using testing::first_seed;
+using testing::group;
+using testing::host_in;
+using testing::Oracle;
+using testing::OracleAnswer;
+using testing::seed_count;
+using testing::set;
+using testing::shape;
 
 int pick(Random& random, int low, int high) {
   return static_cast<int>(random.between(low, high));

@@ -12,9 +12,17 @@
 namespace fdbpack::place {
 namespace {
 
-using namespace testing;
+using testing::build;
+using testing::cluster;
 using ::testing::ElementsAre;
+using testing::group;
 using ::testing::HasSubstr;
+using testing::host;
+using testing::host_in;
+using testing::kNvme;
+using testing::plan_of;
+using testing::set;
+using testing::shape;
 
 Want want(Index set_index = 0) {
   Want out;

@@ -17,20 +17,23 @@ using testing::Not;
 constexpr const char* kFleet = R"({
   "hosts": [{"id": "db-1", "labels": {"az": "az-1"}, "cpu": 16, "memoryMiB": 65536,
              "storage": [{"sunit": ["file", "nvme", []], "free": 900000, "total": 1000000}]},
-            {"id": "db-2", "cpu": 0.5, "memoryMiB": 1024, "storage": [], "draining": true, "portSlots": 4}],
-  "clusters": [{"spec": {"name": "sample", "version": "7.1.61",
-                         "processes": {"storage": {"count": 2, "serversPerDisk": 2, "diskMiB": 1000,
-                                                   "storageUnit": {"type": "file", "key": "nvme"},
-                                                   "resources": {"cpu": 4, "memoryMiB": 100},
-                                                   "extra": [{"name": "b", "count": 1, "hosts": {"az": "az-2"}}]}},
-                         "distribution": {"enabled": true, "desiredFaultDomains": 2}},
-                "exactCounts": [{"label": "az", "counts": {"az-1": 2}}],
-                "processGroups": {"storage-1": {"processClass": "storage", "host": "db-1",
-                                                "storageUnit": ["file", "nvme", []], "faultDomain": "storage-0",
-                                                "portSlot": 2, "removalTimestamp": null,
-                                                "addresses": ["10.0.0.7"], "processGroupConditions": []},
-                                  "storage-2": {"processClass": "storage", "host": "db-1", "reserved": true,
-                                                "storageUnit": ["file", "nvme", []]}}}]})";
+            {"id": "db-2", "cpu": 0.5, "memoryMiB": 1024, "storage": [], "draining": true,
+             "portSlots": 4}],
+  "clusters": [{
+    "spec": {"name": "sample", "version": "7.1.61",
+             "processes": {"storage": {
+                 "count": 2, "serversPerDisk": 2, "diskMiB": 1000,
+                 "storageUnit": {"type": "file", "key": "nvme"},
+                 "resources": {"cpu": 4, "memoryMiB": 100},
+                 "extra": [{"name": "b", "count": 1, "hosts": {"az": "az-2"}}]}},
+             "distribution": {"enabled": true, "desiredFaultDomains": 2}},
+    "exactCounts": [{"label": "az", "counts": {"az-1": 2}}],
+    "processGroups": {
+      "storage-1": {"processClass": "storage", "host": "db-1", "storageUnit": ["file", "nvme", []],
+                    "faultDomain": "storage-0", "portSlot": 2, "removalTimestamp": null,
+                    "addresses": ["10.0.0.7"], "processGroupConditions": []},
+      "storage-2": {"processClass": "storage", "host": "db-1", "reserved": true,
+                    "storageUnit": ["file", "nvme", []]}}}]})";
 
 TEST(FleetJson, ReadsHostsSpecsAndGroups) {
   const Result<place::Fleet> fleet = read_fleet(kFleet);
@@ -92,27 +95,87 @@ TEST(FleetJson, EverythingThatIsWrongIsToldWithItsPath) {
 }
 
 TEST(AffinityJson, RequiredTermCarriesNoWeight) {
+  const place::PodPlacement pod{"example-cluster",        "storage", "storage-0",
+                                "kubernetes.io/hostname", true,      true};
+  EXPECT_EQ(print_json(to_json(pod), JsonLayout::indented), R"({
+  "labels": {
+    "foundationdb.org/distribution-key": "storage-0",
+    "foundationdb.org/fdb-cluster-name": "example-cluster",
+    "foundationdb.org/fdb-process-class": "storage"
+  },
+  "env": [
+    {
+      "name": "FDB_ZONE_ID",
+      "value": "storage-0"
+    }
+  ],
+  "affinity": {
+    "podAffinity": {
+      "preferredDuringSchedulingIgnoredDuringExecution": [
+        {
+          "weight": 1,
+          "podAffinityTerm": {
+            "labelSelector": {
+              "matchLabels": {
+                "foundationdb.org/distribution-key": "storage-0",
+                "foundationdb.org/fdb-cluster-name": "example-cluster"
+              }
+            },
+            "topologyKey": "kubernetes.io/hostname"
+          }
+        }
+      ]
+    },
+    "podAntiAffinity": {
+      "requiredDuringSchedulingIgnoredDuringExecution": [
+        {
+          "labelSelector": {
+            "matchExpressions": [
+              {
+                "key": "foundationdb.org/distribution-key",
+                "operator": "Exists"
+              },
+              {
+                "key": "foundationdb.org/distribution-key",
+                "operator": "NotIn",
+                "values": [
+                  "storage-0"
+                ]
+              },
+              {
+                "key": "foundationdb.org/fdb-cluster-name",
+                "operator": "In",
+                "values": [
+                  "example-cluster"
+                ]
+              },
+              {
+                "key": "foundationdb.org/fdb-process-class",
+                "operator": "In",
+                "values": [
+                  "storage"
+                ]
+              }
+            ]
+          },
+          "topologyKey": "kubernetes.io/hostname"
+        }
+      ]
+    }
+  }
+}
+)");
+}
+
+TEST(AffinityJson, PreferredSeparationHasTheFullWeight) {
   place::PodPlacement pod{"example-cluster",        "storage", "storage-0",
-                          "kubernetes.io/hostname", true,      true};
-  EXPECT_EQ(
-      print_json(to_json(pod), JsonLayout::compact),
-      R"({"labels":{"foundationdb.org/distribution-key":"storage-0",)"
-      R"("foundationdb.org/fdb-cluster-name":"example-cluster","foundationdb.org/fdb-process-class":"storage"},)"
-      R"("env":[{"name":"FDB_ZONE_ID","value":"storage-0"}],)"
-      R"("affinity":{"podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,)"
-      R"("podAffinityTerm":{"labelSelector":{"matchLabels":{"foundationdb.org/distribution-key":"storage-0",)"
-      R"("foundationdb.org/fdb-cluster-name":"example-cluster"}},"topologyKey":"kubernetes.io/hostname"}}]},)"
-      R"("podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":)"
-      R"({"matchExpressions":[{"key":"foundationdb.org/distribution-key","operator":"Exists"},)"
-      R"({"key":"foundationdb.org/distribution-key","operator":"NotIn","values":["storage-0"]},)"
-      R"({"key":"foundationdb.org/fdb-cluster-name","operator":"In","values":["example-cluster"]},)"
-      R"({"key":"foundationdb.org/fdb-process-class","operator":"In","values":["storage"]}]},)"
-      R"("topologyKey":"kubernetes.io/hostname"}]}}})");
-  pod.is_required = false;
-  EXPECT_THAT(
-      print_json(to_json(pod), JsonLayout::compact),
-      HasSubstr(
-          R"("podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":100,)"));
+                          "kubernetes.io/hostname", true,      false};
+  EXPECT_THAT(print_json(to_json(pod), JsonLayout::compact),
+              HasSubstr(R"("podAntiAffinity":{"preferredDuringScheduling)"
+                        R"(IgnoredDuringExecution":[{"weight":100,)"));
+  // Without logical domains there is no key, and pods of a class only prefer to keep apart.
+  pod.has_domains = false;
+  EXPECT_THAT(print_json(to_json(pod), JsonLayout::compact), Not(HasSubstr("distribution-key")));
 }
 
 }  // namespace

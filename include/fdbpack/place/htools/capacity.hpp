@@ -23,7 +23,8 @@ enum class Lack { memory, disk, spindles, cpu, tags, offline };
 
 struct Forecast {
   std::int64_t instances = 0;
-  bool fails_n1 = false;  // a node could not take over what it keeps memory for: nothing is added, as in hspace
+  // A node could not take over what it keeps memory for: nothing is added, as in hspace.
+  bool fails_n1 = false;
   std::map<Lack, int> lacks;  // why each online node is full in the end
 };
 // Of the cluster policy's standard specification, on the first template that the policy allows.
