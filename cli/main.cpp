@@ -7,6 +7,7 @@
 #include "cli/commands/conf.hpp"
 #include "cli/commands/render.hpp"
 #include "cli/commands/spec.hpp"
+#include "cli/placement_options.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -163,10 +164,12 @@ int run(int argc, char** argv) {
   app.footer(
       "Example:\n  fdbpack render --spec examples/sample-cluster.json --class storage --density "
       "2\n\n"
-      "Exit codes: 0 good, 64 usage, 65 bad data, 66 no input, 70 our fault, 78 configuration.");
+      "Exit codes: 0 good, 1 not everything fits, 64 usage, 65 bad data, 66 no input, 70 our "
+      "fault, 78 configuration.");
   add_render(app, session);
   add_conf(app, session);
   add_spec(app, session);
+  add_placement(app, session.files, session.chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -14,6 +14,7 @@ namespace fdbpack::cli {
 // As in sysexits.h.
 enum class ExitCode {
   ok = 0,
+  incomplete = 1,      // understood and answered, but not everything that was asked for fits
   usage = 64,          // the command line is wrong
   data = 65,           // a file that was given is wrong
   no_input = 66,       // a file that was given cannot be read

@@ -87,8 +87,8 @@ Database read_database(const JsonReader& reader, const model::Version& version) 
     object.optional("storageEngine")
         .value_or(reader)
         .refuse("storage engine " + std::string(to_string(database.storage_engine)) +
-                 " is not supported on version " + to_string(version) + "; it needs " +
-                 to_string(first) + " or newer");
+                " is not supported on version " + to_string(version) + "; it needs " +
+                to_string(first) + " or newer");
   }
   return database;
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/capacity.hpp"
+
+#include "cli/commands/fleet.hpp"
+#include "cli/table.hpp"
+#include "fdbpack/place/affinity.hpp"
+#include "fdbpack/place/capacity.hpp"
+#include "fdbpack/place/htools/capacity.hpp"
+#include "fdbpack/place/waves.hpp"
+#include "fdbpack/wire/place_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fdbpack::cli {
+namespace {
+
+std::string capacity_text(const CapacityOptions& options, const place::Capacity& result) {
+  std::string out = fmt::format("{} set {}: has {}, wants {}, {}{} more fit\n",
+                                options.process_class, options.set, result.have, result.want,
+                                result.is_limited ? "at least " : "", result.more);
+  for (const auto& [value, count] : result.per_value) {
+    out += fmt::format("  {} {}: {}\n", options.label, value.empty() ? "(none)" : value, count);
+  }
+  for (const place::Stop& stop : result.stops) {
+    out += fmt::format("then {} stops {} hosts\n", to_string(stop.constraint), stop.hosts);
+  }
+  for (const place::Stranded& entry : result.stranded) {
+    out += fmt::format("stranded: {} {} of {} on {} hosts\n",
+                       entry.resource == "cpu" ? entry.amount / 1000 : entry.amount,
+                       entry.resource == "cpu" ? "cores" : "MiB", entry.resource, entry.hosts);
+  }
+  return out;
+}
+
+std::string losses_text(const std::vector<place::Loss>& losses) {
+  Table table({"LOST", "GROUPS", "UNPLACED", "VIOLATIONS", "FIRST", "WHY"});
+  for (const place::Loss& loss : losses) {
+    if (loss.unplaced == 0 && loss.violations == 0 && losses.size() > 1) continue;
+    table.add({loss.domain, std::to_string(loss.groups), std::to_string(loss.unplaced),
+               std::to_string(loss.violations), loss.first_unplaced, loss.why});
+  }
+  const auto bad = std::count_if(losses.begin(), losses.end(),
+                                 [](const auto& loss) { return loss.unplaced > 0; });
+  const std::string verdict =
+      bad == 0 ? fmt::format("each of {} losses can be placed again\n", losses.size())
+               : fmt::format("{} of {} losses cannot be placed again\n", bad, losses.size());
+  return (table.empty() ? "" : table.text()) + verdict;
+}
+
+Outcome capacity_htools(const CapacityOptions& options, ports::FileReader& files) {
+  const auto cluster = load_htools(options.htools, files);
+  if (!cluster) return cluster.error();
+  const auto result = place::htools::forecast(*cluster);
+  if (!result) return failure(ExitCode::data, options.htools + ": " + result.error().message);
+  if (options.is_json) {
+    wire::JsonValue::Object lacks;
+    for (const auto& [lack, nodes] : result->lacks) {
+      lacks.emplace_back(std::string(to_string(lack)), wire::JsonValue(std::int64_t{nodes}));
+    }
+    return json_outcome(wire::JsonValue::Object{{"more", wire::JsonValue(result->instances)},
+                                                {"failsN1", result->fails_n1},
+                                                {"runsOut", std::move(lacks)}});
+  }
+  Outcome outcome;
+  outcome.out =
+      fmt::format("{} more instances of the standard specification fit\n", result->instances);
+  if (result->fails_n1)
+    outcome.out += "a node could not take over what it keeps memory for; nothing is added\n";
+  for (const auto& [lack, nodes] : result->lacks) {
+    outcome.out += fmt::format("then {} stops {} nodes\n", to_string(lack), nodes);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Outcome capacity(const CapacityOptions& options, ports::FileReader& files) {
+  if (!options.htools.empty()) return capacity_htools(options, files);
+  const auto inventory = load_fleet(options.fleet, files);
+  if (!inventory) return inventory.error();
+  const bool is_only = options.cluster.empty() && inventory->clusters().size() == 1;
+  place::Planner planner(*inventory);
+  place::CapacityRequest request;
+  request.cluster = is_only ? inventory->clusters().front().name : options.cluster;
+  request.process_class = options.process_class;
+  request.set = options.set;
+  request.label = options.label;
+  const auto result = place::capacity(planner, request);
+  if (!result) return failure(ExitCode::usage, result.error().message);
+  std::vector<place::Loss> losses;
+  if (!options.lose.empty()) {
+    const std::size_t equals = options.lose.find('=');
+    const std::string value = equals == std::string::npos ? "" : options.lose.substr(equals + 1);
+    auto lost = place::survive(planner, options.lose.substr(0, equals), value);
+    if (!lost) return failure(ExitCode::usage, lost.error().message);
+    losses = *std::move(lost);
+  }
+  const bool survives = std::all_of(losses.begin(), losses.end(),
+                                    [](const place::Loss& loss) { return loss.unplaced == 0; });
+  if (options.is_json) return json_outcome(wire::to_json(*result, losses), survives);
+  Outcome outcome;
+  outcome.code = survives ? ExitCode::ok : ExitCode::incomplete;
+  outcome.out = capacity_text(options, *result);
+  if (!losses.empty()) outcome.out += losses_text(losses);
+  return outcome;
+}
+
+Outcome waves(const WavesOptions& options, ports::FileReader& files) {
+  const auto inventory = load_fleet(options.fleet, files);
+  if (!inventory) return inventory.error();
+  const std::vector<place::Wave> result = place::waves(*inventory, {options.hosts_max});
+  if (options.is_json) return json_outcome(wire::to_json(result));
+  Table table({"WAVE", "HOSTS", "FAULT DOMAINS", "WHICH"});
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    std::string zones;
+    for (const std::string& zone : result[i].zones)
+      zones += (zones.empty() ? "" : " ") + zone;
+    std::string hosts;
+    for (const std::string& host : result[i].hosts)
+      hosts += (hosts.empty() ? "" : " ") + host;
+    table.add({std::to_string(i + 1), std::to_string(result[i].hosts.size()),
+               zones.empty() ? "-" : zones, hosts});
+  }
+  Outcome outcome;
+  outcome.out = table.empty() ? "there are no hosts\n" : table.text();
+  return outcome;
+}
+
+Outcome affinity(const AffinityOptions& options, ports::FileReader& files) {
+  const auto inventory = load_fleet(options.fleet, files);
+  if (!inventory) return inventory.error();
+  const auto pod = place::pod_placement(*inventory, options.cluster, options.group);
+  if (!pod) return failure(ExitCode::usage, pod.error().message);
+  return json_outcome(wire::to_json(*pod));
+}
+
+}  // namespace fdbpack::cli

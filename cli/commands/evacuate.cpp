@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/evacuate.hpp"
+
+#include "cli/commands/fleet.hpp"
+#include "cli/table.hpp"
+#include "fdbpack/place/evacuate.hpp"
+#include "fdbpack/place/explain.hpp"
+#include "fdbpack/wire/place_json.hpp"
+
+#include <fmt/format.h>
+
+namespace fdbpack::cli {
+namespace {
+
+Result<place::EvacuateRequest> request_of(const EvacuateOptions& options) {
+  place::EvacuateRequest request;
+  FDBPACK_TRY(request.relaxed, parse_relaxed(options.relaxed));
+  request.hosts = options.hosts;
+  request.cluster = options.cluster;
+  request.fault_domain = options.fault_domain;
+  if (!options.domain.empty()) {
+    const std::size_t equals = options.domain.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return fail(ErrorCode::invalid_argument, "--domain is written label=value, e.g. rack=r1");
+    }
+    request.label = options.domain.substr(0, equals);
+    request.value = options.domain.substr(equals + 1);
+  }
+  if (!options.set.empty()) {
+    const std::size_t slash = options.set.find('/');
+    request.process_class = slash == std::string::npos ? "storage" : options.set.substr(0, slash);
+    request.set = slash == std::string::npos ? options.set : options.set.substr(slash + 1);
+  }
+  return request;
+}
+
+std::string evacuation_text(const place::PlacementState& state, const place::Evacuation& result) {
+  Table table({"GROUP", "CLUSTER", "FROM", "TO", "AS", "DOMAIN", "NOTE"});
+  for (const place::NewGroup& placed : result.placed) {
+    const place::Index old = state.inventory().find_group(placed.group.cluster, placed.replaces);
+    std::string note;
+    for (const place::Constraint constraint : placed.breached) {
+      note += (note.empty() ? "breaks " : ", ") + std::string(to_string(constraint));
+    }
+    table.add({placed.replaces, placed.group.cluster,
+               state.inventory().groups()[static_cast<std::size_t>(old)].host, placed.group.host,
+               placed.group.id, placed.group.fault_domain.empty() ? "-" : placed.group.fault_domain,
+               note});
+  }
+  std::string out = table.empty() ? "" : table.text();
+  for (const place::Unplaced& missing : result.unplaced) {
+    out += fmt::format("\n{}/{} has nowhere to go\n", missing.cluster, missing.replaces);
+    for (const std::string& line : place::explain_text(state, missing.why, 20))
+      out += "  " + line + "\n";
+  }
+  for (const std::string& group : result.stranded) {
+    out += fmt::format("{} belongs to a set that the spec no longer has\n", group);
+  }
+  out += fmt::format("{} of {} groups find a new host, {:.1f} GiB to copy\n", result.placed.size(),
+                     result.placed.size() + result.unplaced.size() + result.stranded.size(),
+                     static_cast<double>(result.data_mib) / 1024.0);
+  return out;
+}
+
+}  // namespace
+
+Outcome evacuate(const EvacuateOptions& options, ports::FileReader& files) {
+  const auto request = request_of(options);
+  if (!request) return failure(ExitCode::usage, request.error().message);
+  const auto inventory = load_fleet(options.fleet, files);
+  if (!inventory) return inventory.error();
+  place::Planner planner(*inventory);
+  const auto result = place::evacuate(planner, *request);
+  if (!result) return failure(ExitCode::usage, result.error().message);
+  const bool is_complete = result->unplaced.empty() && result->stranded.empty();
+  if (options.is_json) return json_outcome(wire::to_json(planner.state(), *result), is_complete);
+  Outcome outcome;
+  outcome.code = is_complete ? ExitCode::ok : ExitCode::incomplete;
+  outcome.out = evacuation_text(planner.state(), *result);
+  return outcome;
+}
+
+}  // namespace fdbpack::cli

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/place.hpp"
+
+#include "cli/commands/fleet.hpp"
+#include "cli/table.hpp"
+#include "fdbpack/place/explain.hpp"
+#include "fdbpack/place/ids.hpp"
+#include "fdbpack/place/plan.hpp"
+#include "fdbpack/wire/htools_json.hpp"
+#include "fdbpack/wire/place_json.hpp"
+
+#include <fmt/format.h>
+
+namespace fdbpack::cli {
+namespace {
+
+using place::FleetPlan;
+using place::NewGroup;
+using place::PlacementState;
+
+std::string unit_text(const place::Group& group) {
+  std::string out;
+  for (const place::PlacedDisk& disk : group.disks)
+    out += (out.empty() ? "" : ", ") + place::to_string(disk.unit);
+  return out.empty() ? "-" : out;
+}
+
+std::string placed_table(const FleetPlan& plan) {
+  Table table({"GROUP", "CLUSTER", "SET", "HOST", "UNIT", "DOMAIN", "SLOT", "REPLACES", "NOTE"});
+  for (const NewGroup& placed : plan.placed) {
+    const place::Group& group = placed.group;
+    std::string note;
+    for (const place::Constraint constraint : placed.breached) {
+      note += (note.empty() ? "breaks " : ", ") + std::string(to_string(constraint));
+    }
+    table.add({group.id, group.cluster, group.set, group.host, unit_text(group),
+               group.fault_domain.empty() ? "-" : group.fault_domain,
+               std::to_string(group.port_slot), placed.replaces.empty() ? "-" : placed.replaces,
+               note});
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string plan_text(const PlacementState& state, const FleetPlan& plan, bool has_explanations) {
+  std::string out = placed_table(plan);
+  if (has_explanations) {
+    for (const NewGroup& placed : plan.placed) {
+      out += "\n" + place::headline(placed) + "\n";
+      for (const std::string& line : place::explain_text(state, placed.why))
+        out += "  " + line + "\n";
+    }
+  }
+  for (const place::Unplaced& missing : plan.unplaced) {
+    out += fmt::format("\n{} of {} set {} of {} has no host\n", missing.id, missing.process_class,
+                       missing.set, missing.cluster);
+    for (const std::string& line : place::explain_text(state, missing.why, 20))
+      out += "  " + line + "\n";
+  }
+  for (const place::Removal& removal : plan.replaced) {
+    out += fmt::format("{}/{} is replaced: {}\n", removal.cluster, removal.id, removal.why);
+  }
+  for (const place::Removal& removal : plan.removed) {
+    out += fmt::format("{}/{} is removed: {}\n", removal.cluster, removal.id, removal.why);
+  }
+  for (const place::Violation& violation : plan.violations) {
+    out += fmt::format("{}: {}: {}\n", violation.subject, violation.rule, violation.message);
+  }
+  if (out.empty()) return "nothing to do\n";
+  out += fmt::format(
+      "score {:.6f} -> {:.6f} (cpu {:.4f}, memory {:.4f}, storage {:.4f}), {} violations\n",
+      plan.before.score(), plan.after.score(), plan.after.cpu, plan.after.memory,
+      plan.after.storage, plan.after.violations);
+  return out;
+}
+
+Outcome place_request(const PlaceOptions& options, ports::FileReader& files) {
+  const auto text = files.read(options.request);
+  if (!text) return failure(ExitCode::no_input, text.error().message);
+  const auto request = wire::read_htools_request(*text);
+  if (!request) return failure(ExitCode::data, request.error().message);
+  const auto answer = place::htools::allocate(request->cluster, request->wanted);
+  if (!answer) return failure(ExitCode::data, answer.error().message);
+  const bool is_placed = answer->node != place::htools::kNoNode;
+  if (options.is_json) return json_outcome(wire::to_json(*request, *answer), is_placed);
+  const auto name = [&](std::int32_t node) {
+    return request->cluster.nodes[static_cast<std::size_t>(node)].name;
+  };
+  Outcome outcome;
+  outcome.code = is_placed ? ExitCode::ok : ExitCode::incomplete;
+  outcome.out = is_placed ? fmt::format("{} goes to {}: score {:.8f}\n", request->wanted.name,
+                                        name(answer->node), answer->score)
+                          : fmt::format("no node can take {}\n", request->wanted.name);
+  if (answer->runner_up != place::htools::kNoNode) {
+    outcome.out += fmt::format("runner-up {}: score {:.8f}\n", name(answer->runner_up),
+                               answer->runner_up_score);
+  }
+  for (const place::htools::NodeRefusal& refusal : answer->refused) {
+    outcome.out +=
+        fmt::format("  {}: {}: {}\n", name(refusal.node), to_string(refusal.lack), refusal.reason);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Outcome place(const PlaceOptions& options, ports::FileReader& files) {
+  if (!options.request.empty()) return place_request(options, files);
+  const auto relaxed = parse_relaxed(options.relaxed);
+  if (!relaxed) return failure(ExitCode::usage, relaxed.error().message);
+  const auto inventory = load_fleet(options.fleet, files);
+  if (!inventory) return inventory.error();
+  place::Planner planner(*inventory);
+  place::PlanOptions plan_options;
+  plan_options.cluster = options.cluster;
+  plan_options.relaxed = *relaxed;
+  plan_options.has_explanations = options.has_explanations || options.is_json;
+  const auto plan = place::plan(planner, plan_options);
+  if (!plan) return failure(ExitCode::data, plan.error().message);
+  const bool is_complete = plan->unplaced.empty();
+  if (options.is_json) return json_outcome(wire::to_json(planner.state(), *plan), is_complete);
+  Outcome outcome;
+  outcome.code = is_complete ? ExitCode::ok : ExitCode::incomplete;
+  outcome.out = plan_text(planner.state(), *plan, options.has_explanations);
+  return outcome;
+}
+
+Outcome explain(const ExplainOptions& options, ports::FileReader& files) {
+  const auto relaxed = parse_relaxed(options.relaxed);
+  if (!relaxed) return failure(ExitCode::usage, relaxed.error().message);
+  const auto inventory = load_fleet(options.fleet, files);
+  if (!inventory) return inventory.error();
+  const bool is_only = options.cluster.empty() && inventory->clusters().size() == 1;
+  const std::string cluster = is_only ? inventory->clusters().front().name : options.cluster;
+  const place::Index set = inventory->find_set(cluster, options.process_class, options.set);
+  if (set == place::kNone) {
+    return failure(ExitCode::usage,
+                   fmt::format("there is no {} set {} in cluster '{}'; see --cluster",
+                               options.process_class, options.set, cluster));
+  }
+  place::Planner planner(*inventory);
+  place::Want want;
+  want.set = set;
+  want.relaxed = *relaxed;
+  want.id = place::IdSource(planner.state(), inventory->sets()[static_cast<std::size_t>(set)].scope)
+                .next();
+  const place::Explanation why = planner.explain(want);
+  const bool is_placed = why.winner != place::kNone;
+  if (options.is_json) return json_outcome(wire::to_json(planner.state(), why), is_placed);
+  Outcome outcome;
+  outcome.code = is_placed ? ExitCode::ok : ExitCode::incomplete;
+  outcome.out = fmt::format("{}: the next group of {} set {} of {}\n", want.id,
+                            options.process_class, options.set, cluster);
+  for (const std::string& line : place::explain_text(planner.state(), why))
+    outcome.out += line + "\n";
+  return outcome;
+}
+
+}  // namespace fdbpack::cli

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/placement_options.hpp"
+
+#include "cli/commands/balance.hpp"
+#include "cli/commands/capacity.hpp"
+#include "cli/commands/evacuate.hpp"
+#include "cli/commands/fleet.hpp"
+#include "cli/commands/place.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace fdbpack::cli {
+namespace {
+
+using Chosen = std::function<Outcome()>;
+
+// One of two inputs; which one is missing is told by name.
+void add_either(CLI::App* command, std::string& fleet, const char* other_name, std::string& other,
+                const char* other_what) {
+  auto* first = command
+                    ->add_option("--fleet,--offline", fleet,
+                                 "fleet snapshot, a JSON file; - is standard input")
+                    ->option_text("FILE");
+  auto* second = command->add_option(other_name, other, other_what)->option_text("FILE");
+  first->excludes(second);
+}
+void require_either(const std::string& fleet, const std::string& other, const char* names) {
+  if (fleet.empty() && other.empty()) throw CLI::RequiredError(names);
+}
+
+void add_fleet_option(CLI::App* command, std::string& target) {
+  command
+      ->add_option("--fleet,--offline", target, "fleet snapshot, a JSON file; - is standard input")
+      ->required()
+      ->option_text("FILE");
+}
+void add_json(CLI::App* command, bool& target) {
+  command->add_flag("--json", target, "answer as JSON");
+}
+void add_relax(CLI::App* command, std::vector<std::string>& target) {
+  command
+      ->add_option("--relax", target,
+                   "constraint that may be broken, e.g. cpu; what is broken is shown")
+      ->option_text("NAME");
+}
+void add_set_options(CLI::App* command, std::string& cluster, std::string& process_class,
+                     std::string& set) {
+  command->add_option("--cluster", cluster, "cluster; not needed when there is only one");
+  command->add_option("--class", process_class, "process class")->capture_default_str();
+  command->add_option("--set", set, "set of that class")->capture_default_str();
+}
+
+void add_place(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+  static PlaceOptions options;
+  auto* command = app.add_subcommand("place", "Decide where missing process groups go");
+  add_either(command, options.fleet, "--request", options.request,
+             "allocation request as hail reads it");
+  command->add_option("--cluster", options.cluster, "only this cluster");
+  add_relax(command, options.relaxed);
+  command->add_flag("--explain", options.has_explanations, "say why, for every group and host");
+  add_json(command, options.is_json);
+  command->footer("Example:\n  fdbpack place --fleet examples/fleet.json --explain");
+  command->callback([&] {
+    require_either(options.fleet, options.request, "--fleet or --request");
+    chosen = [&] { return place(options, files); };
+  });
+}
+
+void add_explain(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+  static ExplainOptions options;
+  auto* command = app.add_subcommand(
+      "explain", "Say where the next group of a set would go, and why not elsewhere");
+  add_fleet_option(command, options.fleet);
+  add_set_options(command, options.cluster, options.process_class, options.set);
+  add_relax(command, options.relaxed);
+  add_json(command, options.is_json);
+  command->footer("Example:\n  fdbpack explain --fleet examples/fleet.json --class storage");
+  command->callback([&] { chosen = [&] { return explain(options, files); }; });
+}
+
+void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+  static BalanceOptions options;
+  static std::string objective = "fleet";
+  auto* command = app.add_subcommand("balance", "Propose replacements that make a fleet more even");
+  add_either(command, options.fleet, "--htools", options.htools,
+             "cluster in the text format of Ganeti's htools");
+  command->add_option("--objective", objective, "htools: hbal's 20 metrics; only with --htools")
+      ->check(CLI::IsMember({"fleet", "htools"}));
+  command->add_option("--group,-G", options.group, "node group of the htools cluster");
+  command->add_flag("--ignore-dynu", options.ignore_dynu,
+                    "leave the number of instances out of hbal's score");
+  command->add_option("--moves", options.moves_max, "at most so many")
+      ->check(CLI::Range(0, 1000000));
+  command->add_option("--data-gib", options.data_gib_max, "copy at most so much")
+      ->check(CLI::Range(0, 1 << 30));
+  command->add_option("--min-gain", options.gain_min, "of the score, for one move")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("!--no-swaps", options.has_swaps, "let no two change places");
+  add_json(command, options.is_json);
+  command->footer("Example:\n  fdbpack balance --htools cluster.data --objective htools --json");
+  command->callback([&] {
+    require_either(options.fleet, options.htools, "--fleet or --htools");
+    if (objective == "htools" && options.htools.empty())
+      throw CLI::RequiresError("--objective htools", "--htools");
+    chosen = [&] { return balance(options, files); };
+  });
+}
+
+void add_evacuate(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+  static EvacuateOptions options;
+  auto* command = app.add_subcommand("evacuate", "Plan where everything goes that has to leave");
+  add_fleet_option(command, options.fleet);
+  command->add_option("--host", options.hosts, "host to empty; may be given several times");
+  command->add_option("--domain", options.domain, "physical domain to empty, label=value");
+  command->add_option("--set", options.set,
+                      "set whose groups leave their hosts, class/set; needs --cluster");
+  command->add_option("--fault-domain", options.fault_domain,
+                      "likewise for a fault domain; needs --cluster");
+  command->add_option("--cluster", options.cluster, "cluster of the set or fault domain");
+  add_relax(command, options.relaxed);
+  add_json(command, options.is_json);
+  command->footer("Example:\n  fdbpack evacuate --fleet examples/fleet.json --host db-1");
+  command->callback([&] { chosen = [&] { return evacuate(options, files); }; });
+}
+
+void add_capacity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+  static CapacityOptions options;
+  auto* command = app.add_subcommand("capacity", "Forecast how many more groups of a set fit");
+  add_either(command, options.fleet, "--htools", options.htools,
+             "cluster in the text format of Ganeti's htools");
+  add_set_options(command, options.cluster, options.process_class, options.set);
+  command->add_option("--by", options.label, "label that counts are given by")
+      ->capture_default_str();
+  command->add_option("--lose", options.lose,
+                      "try the loss of each host, each rack, ..., or of label=value");
+  add_json(command, options.is_json);
+  command->footer("Example:\n  fdbpack capacity --fleet examples/fleet.json --lose rack");
+  command->callback([&] {
+    require_either(options.fleet, options.htools, "--fleet or --htools");
+    chosen = [&] { return capacity(options, files); };
+  });
+}
+
+void add_waves(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+  static WavesOptions options;
+  auto* command = app.add_subcommand("waves", "Group the hosts that can be maintained together");
+  add_fleet_option(command, options.fleet);
+  command->add_option("--max", options.hosts_max, "at most so many hosts in a wave")
+      ->check(CLI::Range(1, 1000000));
+  add_json(command, options.is_json);
+  command->footer("Example:\n  fdbpack waves --fleet examples/fleet.json");
+  command->callback([&] { chosen = [&] { return waves(options, files); }; });
+}
+
+void add_affinity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+  static AffinityOptions options;
+  auto* command =
+      app.add_subcommand("affinity", "Print label, zone and affinity of a pod, as JSON");
+  command->add_option("group", options.group, "process group, e.g. storage-4")
+      ->required()
+      ->option_text("GROUP");
+  add_fleet_option(command, options.fleet);
+  command->add_option("--cluster", options.cluster,
+                      "cluster; needed when several have such a group");
+  command->footer("Example:\n  fdbpack affinity storage-1 --fleet examples/fleet.json");
+  command->callback([&] { chosen = [&] { return affinity(options, files); }; });
+}
+
+void add_fleet(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+  static GenerateFleetOptions options;
+  static std::string file;
+  auto* group = app.add_subcommand("fleet", "Look at fleet snapshots, and invent them");
+  group->require_subcommand(1);
+  group->footer("Example:\n  fdbpack fleet generate --hosts 12 --domains 3");
+  auto* check = group->add_subcommand(
+      "check", "Report what is wrong with a snapshot and which rules it breaks");
+  check->add_option("file", file, "fleet snapshot, a JSON file; - is standard input")
+      ->required()
+      ->option_text("FILE");
+  check->footer("Example:\n  fdbpack fleet check examples/fleet.json");
+  check->callback([&] { chosen = [&] { return fleet_check(file, files); }; });
+  auto* command = group->add_subcommand("generate", "Invent a fleet");
+  command->add_option("--hosts", options.fleet.hosts, "hosts")->required();
+  command->add_option("--groups-per-host", options.fleet.groups_per_host, "storage groups")
+      ->capture_default_str();
+  command->add_option("--clusters", options.fleet.clusters, "clusters that share the hosts")
+      ->capture_default_str();
+  command->add_option("--domains", options.fleet.domains,
+                      "logical fault domains of each class; 0: off");
+  command->add_flag("--required", options.fleet.is_required, "never two domains on one host");
+  command->add_option("--azs", options.fleet.azs, "availability zones")->capture_default_str();
+  command->add_flag("!--empty", options.fleet.is_placed,
+                    "hosts only: every group is still to be placed");
+  command->add_flag("--htools", options.is_htools, "in the text format of Ganeti's htools");
+  command->add_option("--seed", options.fleet.seed, "same seed, same fleet")->capture_default_str();
+  command->footer("Example:\n  fdbpack fleet generate --hosts 12 --domains 3");
+  command->callback([&] { chosen = [&] { return fleet_generate(options); }; });
+}
+
+}  // namespace
+
+void add_placement(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+  add_place(app, files, chosen);
+  add_explain(app, files, chosen);
+  add_balance(app, files, chosen);
+  add_evacuate(app, files, chosen);
+  add_capacity(app, files, chosen);
+  add_waves(app, files, chosen);
+  add_affinity(app, files, chosen);
+  add_fleet(app, files, chosen);
+}
+
+}  // namespace fdbpack::cli

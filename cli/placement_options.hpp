@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of placement: place, explain, balance, evacuate, capacity, waves, affinity and
+// fleet.
+#pragma once
+
+#include "cli/outcome.hpp"
+#include "ports/file_reader.hpp"
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace fdbpack::cli {
+
+// Adds the commands; the one that is chosen is put into `chosen`. `app`, `files` and `chosen` must
+// outlive the run.
+void add_placement(CLI::App& app, ports::FileReader& files, std::function<Outcome()>& chosen);
+
+}  // namespace fdbpack::cli

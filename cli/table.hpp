@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows and columns for people: two blanks between columns, numbers to the right, nothing at the end
+// of a line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fdbpack::cli {
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> heading) : rows_{std::move(heading)} {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] bool empty() const { return rows_.size() == 1; }
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace fdbpack::cli

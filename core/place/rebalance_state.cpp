@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rebalance_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fdbpack::place {
+namespace {
+
+std::size_t at(Index index) {
+  return static_cast<std::size_t>(index);
+}
+
+void change(Deviation& deviation, double value, int sign) {
+  deviation.n += sign;
+  deviation.sum += sign * value;
+  deviation.squares += sign * value * value;
+}
+
+}  // namespace
+
+RebalanceState::RebalanceState(Planner& planner)
+    : planner_(planner),
+      groups_on_(planner.state().hosts().size()),
+      kinds_(planner.state().kinds().size()) {
+  const Inventory& inventory = state().inventory();
+  for (std::size_t g = 0; g < state().groups().size(); ++g) {
+    const PlacedGroup& group = state().groups()[g];
+    const bool is_healthy =
+        inventory.clusters()[at(inventory.scopes()[at(group.scope)].cluster)].is_healthy;
+    const bool is_movable =
+        group.is_present && !group.is_removing && group.set != kNone && is_healthy;
+    if (is_movable) groups_on_[at(group.host)].push_back(static_cast<Index>(g));
+  }
+  for (std::size_t h = 0; h < state().hosts().size(); ++h)
+    insert(static_cast<Index>(h), 1);
+}
+
+bool RebalanceState::is_counted(Index host) const {
+  const Host& facts = state().inventory().hosts()[at(host)];
+  return !facts.is_unreachable && !facts.is_draining;
+}
+
+double RebalanceState::cpu_share(Index host, std::int64_t extra) const {
+  const std::int64_t total = state().inventory().hosts()[at(host)].cpu_milli;
+  if (total <= 0) return 0;
+  return static_cast<double>(total - state().hosts()[at(host)].cpu_free + extra) /
+         static_cast<double>(total);
+}
+
+double RebalanceState::memory_share(Index host, std::int64_t extra) const {
+  const std::int64_t total = state().inventory().hosts()[at(host)].memory_mib;
+  if (total <= 0) return 0;
+  return static_cast<double>(total - state().hosts()[at(host)].memory_free + extra) /
+         static_cast<double>(total);
+}
+
+double RebalanceState::unit_share(Index unit, std::int64_t extra) const {
+  const UnitState& now = state().units()[at(unit)];
+  if (now.total_mib <= 0) return 0;
+  return static_cast<double>(now.room_mib - extra) / static_cast<double>(now.total_mib);
+}
+
+// Puts the host's shares into the sums (1) or takes them out (-1).
+void RebalanceState::insert(Index host, int sign) {
+  if (!is_counted(host)) return;
+  const Host& facts = state().inventory().hosts()[at(host)];
+  if (facts.cpu_milli > 0) change(cpu_, cpu_share(host, 0), sign);
+  if (facts.memory_mib > 0) change(memory_, memory_share(host, 0), sign);
+  const HostState& now = state().hosts()[at(host)];
+  for (Index u = now.unit_begin; u < now.unit_end; ++u) {
+    const UnitState& unit = state().units()[at(u)];
+    if (unit.total_mib > 0) change(kinds_[at(unit.kind)], unit_share(u, 0), sign);
+  }
+}
+
+double RebalanceState::score() const {
+  double storage = 0;
+  for (const Deviation& kind : kinds_)
+    storage += kind.sample();
+  if (!kinds_.empty()) storage /= static_cast<double>(kinds_.size());
+  return cpu_.population() + memory_.population() + storage;
+}
+
+double RebalanceState::heat(Index host) const {
+  if (!is_counted(host)) return 0;
+  const auto term = [](const Deviation& d, double value) {
+    const double deviation = d.population();
+    return deviation < 1e-12 ? 0.0 : (value - d.sum / d.n) / deviation;
+  };
+  double sum = term(cpu_, cpu_share(host, 0)) + term(memory_, memory_share(host, 0));
+  const HostState& now = state().hosts()[at(host)];
+  for (Index u = now.unit_begin; u < now.unit_end; ++u) {
+    sum -= term(kinds_[at(state().units()[at(u)].kind)], unit_share(u, 0));
+  }
+  return sum;
+}
+
+Want RebalanceState::want_for(Index group) const {
+  const PlacedGroup& placed = state().groups()[at(group)];
+  Want want;
+  want.set = placed.set;
+  want.replaces = group;
+  const int domains = state().inventory().scopes()[at(placed.scope)].domains;
+  if (domains > 0) want.domain = placed.domain;
+  return want;
+}
+
+// How violations and spread change when the group's replacement is at `to` and the group is gone.
+Change RebalanceState::domain_change(Index group, Index to) const {
+  const PlacedGroup& placed = state().groups()[at(group)];
+  const Index from = state().physical_of(placed.scope, placed.host);
+  const Index target = state().physical_of(placed.scope, to);
+  Change out;
+  if (from == target || from == kNone || target == kNone) return out;
+  const ScopeState& scope = state().scopes()[at(placed.scope)];
+  if (state().inventory().scopes()[at(placed.scope)].domains == 0) {
+    // The sum of squares falls exactly when the source has at least two more than the target.
+    out.spread = scope.groups_on_physical[at(target)] + 1 - scope.groups_on_physical[at(from)];
+    return out;
+  }
+  bool was_last = false;
+  bool is_there = false;
+  for (const DomainCount& entry : scope.on_physical[at(from)]) {
+    if (entry.domain == placed.domain) was_last = entry.groups == 1;
+  }
+  for (const DomainCount& entry : scope.on_physical[at(target)])
+    is_there = is_there || entry.domain == placed.domain;
+  if (was_last && scope.on_physical[at(from)].size() > 1) --out.violations;
+  if (!is_there && !scope.on_physical[at(target)].empty()) ++out.violations;
+  // A domain must not be spread over more hosts, but no data is moved only to draw it together.
+  out.spread = std::max(0, (is_there ? 0 : 1) - (was_last ? 1 : 0));
+  return out;
+}
+
+void RebalanceState::change_host(Index host, std::int64_t cpu, std::int64_t memory) const {
+  for (Deltas::OnHost& other : deltas_.hosts) {
+    if (other.host != host) continue;
+    other.cpu += cpu;
+    other.memory += memory;
+    return;
+  }
+  deltas_.hosts.push_back({host, cpu, memory});
+}
+
+void RebalanceState::change_unit(Index host, Index unit, std::int64_t disk) const {
+  if (unit == kNone) return;
+  for (Deltas::OnUnit& other : deltas_.units) {
+    if (other.unit != unit) continue;
+    other.disk += disk;
+    return;
+  }
+  deltas_.units.push_back({host, unit, disk});
+}
+
+void RebalanceState::take_off(Index group) const {
+  const PlacedGroup& placed = state().groups()[at(group)];
+  change_host(placed.host, -placed.cpu_milli, -placed.memory_mib);
+  for (const DiskAt& disk : placed.disks)
+    change_unit(placed.host, disk.unit, -disk.size_mib);
+}
+
+void RebalanceState::put_on(Index group, Index host) const {
+  const Index set = state().groups()[at(group)].set;
+  const Shape& shape = state().inventory().sets()[at(set)].demand->shape;
+  change_host(host, shape.cpu_milli, shape.memory_mib);
+  const auto units = choose_units(state(), set, host);
+  if (!units) return;
+  for (const DiskAt& disk : *units)
+    change_unit(host, disk.unit, disk.size_mib);
+}
+
+double RebalanceState::score_after() const {
+  Deviation cpu = cpu_;
+  Deviation memory = memory_;
+  for (const Deltas::OnHost& delta : deltas_.hosts) {
+    if (!is_counted(delta.host)) continue;
+    cpu.replace(cpu_share(delta.host, 0), cpu_share(delta.host, delta.cpu));
+    memory.replace(memory_share(delta.host, 0), memory_share(delta.host, delta.memory));
+  }
+  const auto find = [&](Index kind) {
+    return std::find_if(deltas_.kinds.begin(), deltas_.kinds.end(),
+                        [&](const auto& entry) { return entry.first == kind; });
+  };
+  for (const Deltas::OnUnit& delta : deltas_.units) {
+    if (!is_counted(delta.host)) continue;
+    const Index kind = state().units()[at(delta.unit)].kind;
+    auto found = find(kind);
+    if (found == deltas_.kinds.end()) found = deltas_.kinds.insert(found, {kind, kinds_[at(kind)]});
+    found->second.replace(unit_share(delta.unit, 0), unit_share(delta.unit, delta.disk));
+  }
+  double storage = 0;
+  for (std::size_t k = 0; k < kinds_.size(); ++k) {
+    const auto found = find(static_cast<Index>(k));
+    storage += found == deltas_.kinds.end() ? kinds_[k].sample() : found->second.sample();
+  }
+  if (!kinds_.empty()) storage /= static_cast<double>(kinds_.size());
+  deltas_.hosts.clear();
+  deltas_.units.clear();
+  deltas_.kinds.clear();
+  return cpu.population() + memory.population() + storage;
+}
+
+// Whether the host can take a replacement of the group while the group is still there.
+bool RebalanceState::can_go(Index group, Index to) const {
+  const PlacedGroup& placed = state().groups()[at(group)];
+  const SetState& set = state().sets()[at(placed.set)];
+  // Exact counts stay exact: the replacement stays in its AZ.
+  if (!set.exact_value.empty() && set.exact_value[at(placed.host)] != set.exact_value[at(to)])
+    return false;
+  ConstraintSet breached;
+  if (check_fit(state(), placed.set, to, {}, breached)) return false;
+  if (!state().inventory().scopes()[at(placed.scope)].is_required) return true;
+  const Index physical = state().physical_of(placed.scope, to);
+  const std::vector<DomainCount>& here =
+      state().scopes()[at(placed.scope)].on_physical[at(physical)];
+  return std::all_of(here.begin(), here.end(),
+                     [&](const DomainCount& entry) { return entry.domain == placed.domain; });
+}
+
+std::optional<Change> RebalanceState::try_move(Index group, Index to) const {
+  Change out = domain_change(group, to);
+  if (!out.is_clean() || !can_go(group, to)) return std::nullopt;
+  take_off(group);
+  put_on(group, to);
+  out.score = score_after();
+  return out;
+}
+
+std::optional<Change> RebalanceState::try_swap(Index a, Index b) const {
+  const PlacedGroup& first = state().groups()[at(a)];
+  const PlacedGroup& second = state().groups()[at(b)];
+  Change out;
+  if (first.scope == second.scope) {
+    // Within a class nothing but the score may change: same domain, or no domains at all.
+    const bool has_domains = state().inventory().scopes()[at(first.scope)].domains > 0;
+    if (has_domains && first.domain != second.domain) return std::nullopt;
+  } else {
+    const Change there = domain_change(a, second.host);
+    const Change back = domain_change(b, first.host);
+    if (!there.is_clean() || !back.is_clean()) return std::nullopt;
+    out.violations = there.violations + back.violations;
+    out.spread = there.spread + back.spread;
+  }
+  if (!can_go(a, second.host) || !can_go(b, first.host)) return std::nullopt;
+  take_off(a);
+  take_off(b);
+  put_on(a, second.host);
+  put_on(b, first.host);
+  out.score = score_after();
+  return out;
+}
+
+Index RebalanceState::move(Index group, Index to, std::string id) {
+  const Index from = state().groups()[at(group)].host;
+  insert(from, -1);
+  insert(to, -1);
+  Want want = want_for(group);
+  want.id = std::move(id);
+  Decision decision = planner_.make_decision(want, want.domain, to);
+  const Index added = planner_.accept(decision);
+  planner_.take_out(group);
+  insert(from, 1);
+  insert(to, 1);
+  std::erase(groups_on_[at(from)], group);
+  groups_on_[at(to)].push_back(added);
+  return added;
+}
+
+}  // namespace fdbpack::place

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sums behind a fleet's score while groups are tried elsewhere.
+#pragma once
+
+#include "fdbpack/place/metrics.hpp"
+#include "fdbpack/place/planner.hpp"
+
+#include <tuple>
+#include <vector>
+
+namespace fdbpack::place {
+
+// What a step changes; smaller is better.
+struct Change {
+  int violations = 0;
+  int spread = 0;
+  double score = 0;  // of the fleet afterwards
+
+  [[nodiscard]] bool is_clean() const { return violations < 0 || (violations == 0 && spread <= 0); }
+};
+
+class RebalanceState {
+ public:
+  explicit RebalanceState(Planner& planner);
+
+  [[nodiscard]] double score() const;
+  [[nodiscard]] const std::vector<Index>& movable_on(Index host) const {
+    return groups_on_[static_cast<std::size_t>(host)];
+  }
+  [[nodiscard]] bool is_counted(Index host) const;
+  [[nodiscard]] double heat(Index host) const;
+  [[nodiscard]] const PlacementState& state() const { return planner_.state(); }
+
+  // Nothing when `to` cannot take a replacement of the group while the group is still there.
+  [[nodiscard]] std::optional<Change> try_move(Index group, Index to) const;
+  [[nodiscard]] std::optional<Change> try_swap(Index a, Index b) const;
+  // The new group's index.
+  Index move(Index group, Index to, std::string id);
+
+ private:
+  // What would change on the hosts and units of a step. Kept between tries to save allocations.
+  struct Deltas {
+    struct OnHost {
+      Index host = kNone;
+      std::int64_t cpu = 0;
+      std::int64_t memory = 0;
+    };
+    struct OnUnit {
+      Index host = kNone;
+      Index unit = kNone;
+      std::int64_t disk = 0;
+    };
+    std::vector<OnHost> hosts;
+    std::vector<OnUnit> units;
+    std::vector<std::pair<Index, Deviation>> kinds;
+  };
+
+  [[nodiscard]] Want want_for(Index group) const;
+  [[nodiscard]] Change domain_change(Index group, Index to) const;
+  [[nodiscard]] bool can_go(Index group, Index to) const;
+  [[nodiscard]] double score_after() const;
+  void take_off(Index group) const;
+  void put_on(Index group, Index host) const;
+  void change_host(Index host, std::int64_t cpu, std::int64_t memory) const;
+  void change_unit(Index host, Index unit, std::int64_t disk) const;
+  [[nodiscard]] double cpu_share(Index host, std::int64_t extra) const;
+  [[nodiscard]] double memory_share(Index host, std::int64_t extra) const;
+  [[nodiscard]] double unit_share(Index unit, std::int64_t extra) const;
+  void insert(Index host, int sign);
+
+  Planner& planner_;
+  std::vector<std::vector<Index>> groups_on_;
+  Deviation cpu_;
+  Deviation memory_;
+  std::vector<Deviation> kinds_;
+  mutable Deltas deltas_;
+};
+
+}  // namespace fdbpack::place

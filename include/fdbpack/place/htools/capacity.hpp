@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many instances of one specification fit an htools cluster, and where one more goes: hspace's
+// standard mode and hail's allocate, for instances on one node and without the check that every
+// node could be emptied.
+//
+// Instances of one specification are alike, so what fits is the sum over the nodes, whatever the
+// order.
+#pragma once
+
+#include "fdbpack/base/result.hpp"
+#include "fdbpack/place/htools/cluster.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fdbpack::place::htools {
+
+// Why a node cannot take an instance, in the words of the reference programs.
+enum class Lack { memory, disk, spindles, cpu, tags, offline };
+[[nodiscard]] std::string_view to_string(Lack lack);
+
+struct Forecast {
+  std::int64_t instances = 0;
+  // A node could not take over what it keeps memory for: nothing is added, as in hspace.
+  bool fails_n1 = false;
+  std::map<Lack, int> lacks;  // why each online node is full in the end
+};
+// Of the cluster policy's standard specification, on the first template that the policy allows.
+[[nodiscard]] Result<Forecast> forecast(const Cluster& cluster);
+
+struct NodeRefusal {
+  std::int32_t node = kNoNode;
+  Lack lack = Lack::memory;
+  std::string reason;  // with its numbers
+};
+
+struct Allocation {
+  std::int32_t node = kNoNode;  // kNoNode: none can take it
+  double score = 0;             // of the cluster afterwards
+  std::int32_t runner_up = kNoNode;
+  double runner_up_score = 0;
+  std::vector<NodeRefusal> refused;
+};
+// `wanted` needs no nodes yet. Each of its disks must fit one storage unit where nodes list them.
+[[nodiscard]] Result<Allocation> allocate(const Cluster& cluster, const Instance& wanted);
+
+}  // namespace fdbpack::place::htools

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Proposes replacements that make a fleet more even, and what they cost. A proposal is carried out
+// by replacing the group: a new one is placed, the data is copied, the old one is removed. So the
+// target needs room while the old group is still there, and every step is priced by the data it
+// copies.
+//
+// In this order a step must be better: fewer violations, more even spread, a lower score
+// (metrics.hpp) by more than its price. Of the steps that are, the one that gains most for its
+// price is taken, until none is left or the budget is spent. Run on its own result it proposes
+// nothing. Groups of a cluster whose database is not healthy stay.
+#pragma once
+
+#include "fdbpack/place/metrics.hpp"
+#include "fdbpack/place/planner.hpp"
+
+#include <string>
+#include <vector>
+
+namespace fdbpack::place {
+
+struct RebalanceOptions {
+  int moves_max = -1;              // -1: as many as help
+  std::int64_t data_mib_max = -1;  // -1: no limit
+  double gain_min = 1e-4;          // of the score, for one step
+  double price_per_gib = 1e-7;     // of the score
+  bool has_swaps = true;
+  std::int64_t candidates_max = 5'000'000;  // looked at in all, so that the time is bounded
+};
+
+struct Replacement {
+  std::string cluster;
+  std::string id;  // replaced
+  std::string new_id;
+  std::string from;
+  std::string to;
+  std::int64_t data_mib = 0;
+  double score = 0;      // of the fleet afterwards
+  bool is_swap = false;  // one half of two groups that change places
+  std::string why;       // violations, spread or score
+};
+
+struct Rebalance {
+  Metrics before;
+  Metrics after;
+  std::vector<Replacement> moves;
+  std::int64_t data_mib = 0;
+  std::vector<std::string> unhealthy;  // clusters that were left alone
+  bool is_budget_spent = false;
+};
+// `planner` has the moves made.
+[[nodiscard]] Rebalance rebalance(Planner& planner, const RebalanceOptions& options);
+
+}  // namespace fdbpack::place

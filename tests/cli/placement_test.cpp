@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of placement, as the real program answers them.
+#include "tests/support/run_program.hpp"
+#include "tests/support/temp_dir.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+namespace fdbpack::cli {
+namespace {
+
+using support::ProgramResult;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kFleet = std::string(FDBPACK_SOURCE_DIR) + "/examples/fleet.json";
+
+ProgramResult fdbpack(std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.begin(), std::string(FDBPACK_BIN_DIR) + "/fdbpack");
+  return support::run_program(std::move(arguments), input);
+}
+
+nlohmann::json json_of(std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.push_back("--json");
+  const ProgramResult result = fdbpack(std::move(arguments), input);
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  return nlohmann::json::parse(result.out);
+}
+
+TEST(PlacementCli, HelpShowsAnExampleForEveryCommand) {
+  for (const char* command :
+       {"place", "explain", "balance", "evacuate", "capacity", "waves", "affinity", "fleet"}) {
+    const ProgramResult result = fdbpack({command, "--help"});
+    EXPECT_EQ(result.exit_code, 0) << command;
+    EXPECT_THAT(result.out, HasSubstr("Example:\n  fdbpack ")) << command;
+  }
+}
+
+TEST(PlacementCli, PlacesWhatIsMissingAndSaysWhy) {
+  const ProgramResult table = fdbpack({"place", "--fleet", kFleet});
+  EXPECT_EQ(table.exit_code, 0);
+  EXPECT_THAT(table.out, StartsWith("GROUP "));
+  EXPECT_THAT(table.out, HasSubstr("storage-7  sample   default"));
+  const nlohmann::json plan = json_of({"place", "--fleet", kFleet});
+  ASSERT_EQ(plan["placed"].size(), 2u);
+  const nlohmann::json& why = plan["placed"][0]["why"];
+  EXPECT_TRUE(why["winner"]["terms"].contains("utilisation"));
+  EXPECT_TRUE(why["runnerUp"].contains("host"));
+  EXPECT_FALSE(why["decidedBy"].is_null());
+  EXPECT_EQ(plan["placed"][0]["why"]["candidates"].get<std::size_t>() + why["refused"].size(), 6u);
+  // Stable text for stable input.
+  EXPECT_EQ(fdbpack({"place", "--fleet", kFleet, "--explain"}).out,
+            fdbpack({"place", "--offline", kFleet, "--explain"}).out);
+}
+
+TEST(PlacementCli, WhatDoesNotFitIsExitCodeOne) {
+  std::ifstream file(kFleet);
+  nlohmann::json fleet = nlohmann::json::parse(file);
+  fleet["clusters"][0]["spec"]["processes"]["storage"]["diskMiB"] = 1 << 30;
+  const ProgramResult result = fdbpack({"place", "--fleet", "-"}, fleet.dump());
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("no host can take storage-7"));
+  EXPECT_THAT(result.out, HasSubstr("storage_room: disk of 1073741824 MiB does not fit"));
+}
+
+TEST(PlacementCli, BadFleetsAreRefusedWithTheirPlace) {
+  const ProgramResult unknown =
+      fdbpack({"place", "--fleet", "-"}, R"({"hosts": [], "clusters": [], "x": 1})");
+  EXPECT_EQ(unknown.exit_code, 65);
+  EXPECT_THAT(unknown.error, HasSubstr("$.x"));
+  std::ifstream file(kFleet);
+  nlohmann::json fleet = nlohmann::json::parse(file);
+  fleet["hosts"][1]["id"] = "db-1";
+  const ProgramResult twice = fdbpack({"waves", "--fleet", "-"}, fleet.dump());
+  EXPECT_EQ(twice.exit_code, 65);
+  EXPECT_THAT(twice.error, HasSubstr("host db-1 is listed twice"));
+  EXPECT_EQ(fdbpack({"place"}).exit_code, 64);
+  EXPECT_EQ(fdbpack({"place", "--fleet", kFleet, "--relax", "storage_room"}).exit_code, 64);
+  EXPECT_EQ(fdbpack({"place", "--fleet", "/nonexistent"}).exit_code, 66);
+}
+
+TEST(PlacementCli, OtherCommandsAnswer) {
+  EXPECT_THAT(fdbpack({"explain", "--fleet", kFleet}).out, StartsWith("storage-7: the next group"));
+  EXPECT_GT(json_of({"capacity", "--fleet", kFleet, "--lose", "host"})["more"], 0);
+  EXPECT_EQ(json_of({"evacuate", "--fleet", kFleet, "--host", "db-1"})["complete"], true);
+  EXPECT_EQ(fdbpack({"evacuate", "--fleet", kFleet, "--host", "db-99"}).exit_code, 64);
+  EXPECT_GE(json_of({"waves", "--fleet", kFleet})["waves"].size(), 3u);
+  const ProgramResult pod = fdbpack({"affinity", "storage-1", "--fleet", kFleet});
+  EXPECT_EQ(nlohmann::json::parse(pod.out)["env"][0]["name"], "FDB_ZONE_ID");
+  EXPECT_THAT(fdbpack({"fleet", "check", kFleet}).out, HasSubstr("good, 6 hosts"));
+}
+
+TEST(PlacementCli, BalancesBothKindsOfFiles) {
+  const std::string text = fdbpack({"fleet", "generate", "--hosts", "20", "--htools"}).out;
+  const nlohmann::json result =
+      json_of({"balance", "--htools", "-", "--objective", "htools"}, text);
+  EXPECT_LT(result["finalScore"].get<double>(), result["initialScore"].get<double>());
+  EXPECT_FALSE(result["moves"].empty());
+  EXPECT_EQ(fdbpack({"balance", "--fleet", kFleet, "--objective", "htools"}).exit_code, 64);
+  EXPECT_TRUE(json_of({"balance", "--fleet", kFleet}).contains("dataMiB"));
+  const std::string fleet =
+      fdbpack({"fleet", "generate", "--hosts", "12", "--domains", "3", "--seed", "7"}).out;
+  EXPECT_EQ(fleet,
+            fdbpack({"fleet", "generate", "--hosts", "12", "--domains", "3", "--seed", "7"}).out);
+  EXPECT_LE(json_of({"balance", "--fleet", "-"}, fleet)["finalScore"].get<double>(),
+            json_of({"balance", "--fleet", "-"}, fleet)["initialScore"].get<double>());
+}
+
+// A disk of 15 GiB on units of 10 + 10 GiB: refused with the `storage` field, taken without it.
+TEST(PlacementCli, AllocationRequestsUseStorageUnits) {
+  nlohmann::json request = nlohmann::json::parse(R"({
+    "cluster_tags": [], "instances": {},
+    "nodegroups": {"u": {"name": "g", "alloc_policy": "preferred"}},
+    "nodes": {"n1": {"total_memory": 4096, "free_memory": 4096, "total_disk": 20480,
+                     "free_disk": 20480, "total_cpus": 4, "group": "u", "offline": false}},
+    "request": {"type": "allocate", "name": "i", "required_nodes": 1, "memory": 512, "vcpus": 1,
+                "disks": [{"size": 15360}], "disk_space_total": 15360,
+                "disk_template": "plain"}})");
+  EXPECT_EQ(json_of({"place", "--request", "-"}, request.dump())["result"][0], "n1");
+  request["nodes"]["n1"]["storage"] = nlohmann::json::parse(R"([
+    {"sunit": ["lvm-vg", "a", []], "free": 10240, "total": 10240},
+    {"sunit": ["lvm-vg", "b", []], "free": 10240, "total": 10240}])");
+  const ProgramResult refused = fdbpack({"place", "--request", "-"}, request.dump());
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.out,
+              HasSubstr("disk of 15360 MiB does not fit: lvm-vg:a has 10240 MiB free"));
+}
+
+}  // namespace
+}  // namespace fdbpack::cli

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is done with a fleet besides placing new groups: evacuation, forecast, waves, rebalancing.
+#include "builders.hpp"
+#include "fdbpack/place/capacity.hpp"
+#include "fdbpack/place/evacuate.hpp"
+#include "fdbpack/place/generate.hpp"
+#include "fdbpack/place/rebalance.hpp"
+#include "fdbpack/place/waves.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+namespace fdbpack::place {
+namespace {
+
+using testing::build;
+using testing::cluster;
+using ::testing::ElementsAre;
+using testing::group;
+using ::testing::HasSubstr;
+using testing::host;
+using testing::host_in;
+using testing::set;
+
+Fleet three_hosts() {
+  Fleet fleet;
+  fleet.hosts = {host("h1"), host("h2"), host("h3")};
+  fleet.clusters = {cluster({set(3)})};
+  fleet.groups = {group("storage-1", "h1"), group("storage-2", "h1", "", 1),
+                  group("storage-3", "h2")};
+  return fleet;
+}
+
+TEST(Evacuate, EmptiesAHostAndKeepsEverythingElse) {
+  const Inventory inventory = build(three_hosts());
+  Planner planner(inventory);
+  EvacuateRequest request;
+  request.hosts = {"h1"};
+  const Result<Evacuation> result = evacuate(planner, request);
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  ASSERT_EQ(result->placed.size(), 2u);
+  EXPECT_TRUE(result->unplaced.empty());
+  EXPECT_EQ(result->placed[0].replaces, "storage-1");
+  EXPECT_EQ(result->placed[0].group.id, "storage-4");
+  EXPECT_EQ(result->placed[0].group.host, "h3");
+  EXPECT_EQ(result->placed[1].group.host, "h2");
+}
+
+TEST(Evacuate, KeepsTheLogicalDomainAndSaysWhatDoesNotFit) {
+  Fleet fleet;
+  fleet.hosts = {host_in("h1", "rack", "r1"), host_in("h2", "rack", "r1"),
+                 host_in("h3", "rack", "r2")};
+  fleet.clusters = {cluster({set(2)}, 2, true)};
+  fleet.clusters[0].distribution.physical_domain = "rack";
+  fleet.groups = {group("storage-1", "h1", "storage-0"), group("storage-2", "h3", "storage-1")};
+  const Inventory inventory = build(fleet);
+  EvacuateRequest request;
+  request.hosts = {"h1"};
+  Planner first(inventory);
+  const Evacuation host_gone = *evacuate(first, request);
+  ASSERT_EQ(host_gone.placed.size(), 1u);
+  EXPECT_EQ(host_gone.placed[0].group.host, "h2");
+  EXPECT_EQ(host_gone.placed[0].group.fault_domain, "storage-0");
+  request.hosts.clear();
+  request.label = "rack";
+  request.value = "r1";
+  Planner second(inventory);
+  const Evacuation rack_gone = *evacuate(second, request);
+  EXPECT_TRUE(rack_gone.placed.empty());
+  ASSERT_EQ(rack_gone.unplaced.size(), 1u);
+  EXPECT_EQ(rack_gone.unplaced[0].why.refused.size(), 3u);
+}
+
+TEST(Evacuate, SetsAndFaultDomainsLeaveTheirHosts) {
+  const Inventory inventory = build(three_hosts());
+  EvacuateRequest request;
+  request.cluster = "c";
+  request.process_class = "storage";
+  request.set = "default";
+  Planner planner(inventory);
+  const Evacuation result = *evacuate(planner, request);
+  EXPECT_THAT(result.hosts, ElementsAre("h1", "h2"));
+  for (const NewGroup& placed : result.placed)
+    EXPECT_EQ(placed.group.host, "h3");
+  request.fault_domain = "storage-0";
+  EXPECT_FALSE(evacuate(planner, request).has_value());
+}
+
+TEST(Evacuate, UnknownNamesAreRefused) {
+  const Inventory inventory = build(three_hosts());
+  Planner planner(inventory);
+  EvacuateRequest request;
+  request.hosts = {"h9"};
+  EXPECT_THAT(evacuate(planner, request).error().message, HasSubstr("there is no host h9"));
+}
+
+TEST(CapacityForecast, CountsPerZoneAndSaysWhatRunsOut) {
+  Fleet fleet;
+  fleet.hosts = {host_in("h1", "az", "a", 450), host_in("h2", "az", "b", 9000)};
+  fleet.hosts[1].cpu_milli = 3500;
+  fleet.clusters = {cluster({set(1)})};
+  const Inventory inventory = build(fleet);
+  Planner planner(inventory);
+  const Capacity result = *capacity(planner, {"c", "storage"});
+  EXPECT_EQ(result.more, 7);
+  EXPECT_EQ(result.per_value, (std::map<std::string, int>{{"a", 4}, {"b", 3}}));
+  ASSERT_EQ(result.stops.size(), 2u);
+  EXPECT_EQ(result.stops[0].constraint, Constraint::storage_room);
+  EXPECT_EQ(result.stops[1].constraint, Constraint::cpu);
+  std::map<std::string, std::int64_t> stranded;
+  for (const Stranded& entry : result.stranded)
+    stranded[entry.resource] = entry.amount;
+  EXPECT_EQ(stranded["file:nvme"], 8700);  // behind h2's CPU
+  EXPECT_EQ(stranded["cpu"], 12000);       // behind h1's disk
+  // Nothing of the forecast stays.
+  EXPECT_EQ(capacity(planner, {"c", "storage"})->more, 7);
+  EXPECT_FALSE(capacity(planner, {"c", "log"}).has_value());
+}
+
+TEST(CapacityForecast, SeparationLimitsWhatFits) {
+  Fleet fleet;
+  fleet.hosts = {host("h1", 300), host("h2", 300), host("h3", 300)};
+  fleet.clusters = {cluster({set(2)}, 2, true)};
+  const Inventory inventory = build(fleet);
+  Planner planner(inventory);
+  // Two domains of one host each are level at 3; the third host takes one domain to 6 and leaves
+  // the other at 3, but no domain may be more than one ahead.
+  EXPECT_EQ(capacity(planner, {"c", "storage"})->more, 7);
+}
+
+TEST(Survival, FindsTheDomainThatCannotBeLost) {
+  Fleet fleet;
+  fleet.hosts = {host("h1", 300), host("h2", 100), host("h3", 100)};
+  fleet.clusters = {cluster({set(4)})};
+  fleet.groups = {group("storage-1", "h1"), group("storage-2", "h1", "", 1),
+                  group("storage-3", "h2")};
+  const Inventory inventory = build(fleet);
+  Planner planner(inventory);
+  const std::vector<Loss> all = *survive(planner, "host", "");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].domain, "h1");
+  EXPECT_EQ(all[0].groups, 2);
+  EXPECT_EQ(all[0].unplaced, 1);
+  EXPECT_EQ(all[0].first_unplaced, "c/storage-2");
+  EXPECT_EQ(all[0].why, "1 by host_allowed, 2 by storage_room");
+  EXPECT_EQ(all[1].unplaced, 0);
+  EXPECT_EQ(all[2].groups, 0);
+  EXPECT_FALSE(survive(planner, "rack", "").has_value());
+}
+
+// Nothing in a wave takes a fault domain of a cluster down that the wave's worst host does not take
+// down anyway.
+void expect_safe(const Inventory& inventory, const std::vector<Wave>& all) {
+  std::set<std::string> seen;
+  for (const Wave& wave : all) {
+    std::map<std::string, std::set<std::string>> together;
+    std::map<std::string, std::size_t> alone;
+    for (const std::string& id : wave.hosts) {
+      EXPECT_TRUE(seen.insert(id).second) << id;
+      std::map<std::string, std::set<std::string>> here;
+      for (const Group& one : inventory.groups()) {
+        if (one.host != id) continue;
+        here[one.cluster].insert(one.fault_domain.empty() ? one.host : one.fault_domain);
+      }
+      for (const auto& [name, zones] : here) {
+        together[name].insert(zones.begin(), zones.end());
+        alone[name] = std::max(alone[name], zones.size());
+      }
+    }
+    for (const auto& [name, zones] : together)
+      EXPECT_EQ(zones.size(), alone[name]);
+  }
+  EXPECT_EQ(seen.size(), inventory.hosts().size());
+}
+
+TEST(Waves, OneLogicalDomainIsOneWave) {
+  Fleet fleet;
+  for (int i = 0; i < 12; ++i) {
+    const std::string n = std::to_string(i);
+    fleet.hosts.push_back(host("h" + n));
+    fleet.groups.push_back(group("storage-" + n, "h" + n, "storage-" + std::to_string(i % 3)));
+  }
+  fleet.clusters = {cluster({set(12)}, 3)};
+  const Inventory inventory = build(fleet);
+  const std::vector<Wave> all = waves(inventory, {});
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_THAT(all[0].hosts, ElementsAre("h0", "h3", "h6", "h9"));
+  EXPECT_THAT(all[0].zones, ElementsAre("c/storage-0"));
+  expect_safe(inventory, all);
+  EXPECT_EQ(waves(inventory, {2}).size(), 6u);
+}
+
+TEST(Waves, AreSafeAcrossClusters) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    GenerateOptions options;
+    options.hosts = 30;
+    options.clusters = 3;
+    options.domains = seed % 2 == 0 ? 3 : 0;
+    options.groups_per_host = 2;
+    options.seed = seed;
+    const Inventory inventory = build(*generate_fleet(options));
+    expect_safe(inventory, waves(inventory, {}));
+  }
+}
+
+TEST(Rebalance, SpreadsOutAnUnevenFleetWithinItsBudget) {
+  Fleet fleet;
+  fleet.hosts = {host("h1"), host("h2"), host("h3")};
+  fleet.clusters = {cluster({set(6)})};
+  for (int i = 0; i < 6; ++i) {
+    fleet.groups.push_back(group("storage-" + std::to_string(i + 1), "h1", "", i));
+    fleet.groups.back().disks[0].used_mib = 50;
+    fleet.hosts[0].units[0].free_mib -= 50;
+  }
+  const Inventory inventory = build(fleet);
+  Planner planner(inventory);
+  const Rebalance result = rebalance(planner, {});
+  EXPECT_EQ(result.moves.size(), 4u);
+  EXPECT_EQ(result.data_mib, 200);
+  EXPECT_NEAR(result.after.score(), 0.0, 1e-9);
+  Planner limited(inventory);
+  RebalanceOptions two;
+  two.moves_max = 2;
+  EXPECT_EQ(rebalance(limited, two).moves.size(), 2u);
+  Planner poor(inventory);
+  RebalanceOptions bytes;
+  bytes.data_mib_max = 120;
+  const Rebalance cheap = rebalance(poor, bytes);
+  EXPECT_EQ(cheap.moves.size(), 2u);
+  EXPECT_TRUE(cheap.is_budget_spent);
+}
+
+TEST(Rebalance, LeavesAnUnhealthyDatabaseAlone) {
+  Fleet fleet = three_hosts();
+  fleet.clusters[0].is_healthy = false;
+  const Inventory inventory = build(fleet);
+  Planner planner(inventory);
+  const Rebalance result = rebalance(planner, {});
+  EXPECT_TRUE(result.moves.empty());
+  EXPECT_THAT(result.unhealthy, ElementsAre("c"));
+}
+
+TEST(Rebalance, ResolvesSharedHostsFirst) {
+  Fleet fleet;
+  fleet.hosts = {host("h1"), host("h2"), host("h3")};
+  fleet.clusters = {cluster({set(2)}, 2)};
+  fleet.groups = {group("storage-1", "h1", "storage-0"), group("storage-2", "h1", "storage-1", 1)};
+  const Inventory inventory = build(fleet);
+  Planner planner(inventory);
+  const Rebalance result = rebalance(planner, {});
+  ASSERT_FALSE(result.moves.empty());
+  EXPECT_EQ(result.moves[0].why, "violations");
+  EXPECT_EQ(result.before.violations, 1);
+  EXPECT_EQ(result.after.violations, 0);
+}
+
+// Whatever it starts from: never worse, never a new violation, and nothing left to do on its own
+// result.
+TEST(Rebalance, IsIdempotentAndNeverWorse) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    GenerateOptions options;
+    options.hosts = 12;
+    options.groups_per_host = 3;
+    options.clusters = seed % 3 == 0 ? 2 : 1;
+    options.domains = seed % 2 == 0 ? 3 : 0;
+    options.seed = seed;
+    const Inventory inventory = build(*generate_fleet(options));
+    Planner planner(inventory);
+    const Rebalance first = rebalance(planner, {});
+    EXPECT_LE(first.after.violations, first.before.violations);
+    EXPECT_LE(first.after.score(), first.before.score() + 1e-9);
+    if (!first.moves.empty()) {
+      EXPECT_NEAR(first.moves.back().score, first.after.score(), 1e-9);
+    }
+    EXPECT_TRUE(rebalance(planner, {}).moves.empty());
+  }
+}
+
+}  // namespace
+}  // namespace fdbpack::place
