@@ -10,13 +10,13 @@
 #include "adapters/posix/log_sink.hpp"
 #include "adapters/posix/output_pump.hpp"
 #include "adapters/posix/port_probe.hpp"
+#include "adapters/posix/process_setup.hpp"
 #include "adapters/posix/process_table.hpp"
 #include "adapters/posix/signals.hpp"
 #include "adapters/posix/steady_clock.hpp"
 #include "adapters/systemd/notifier.hpp"
 #include "agent/agent.hpp"
 #include "agent/options.hpp"
-#include "agent/process_setup.hpp"
 #include "agent/rendered_conf.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -56,13 +56,13 @@ class Program {
   Program(const Options& options, std::vector<std::string> arguments)
       : options_(options),
         arguments_(std::move(arguments)),
-        environment_(own_environment()),
+        environment_(posix::own_environment()),
         handover_(take_handover()),
-        limits_(raise_limits()) {
+        limits_(posix::raise_limits()) {
     if (handover_ && !limits_.empty()) limits_.front().soft = handover_->files_max;
   }
 
-  int run(Daemon* daemon);
+  int run(posix::Daemon* daemon);
 
  private:
   Result<posix::LockFile> lock();
@@ -109,7 +109,7 @@ AgentSettings Program::settings() const {
   settings.pid = ::getpid();
   settings.uid = ::geteuid();
   settings.supervisor.agent_id = StateDir(options_.state_dir).agent_id();
-  settings.supervisor.environment = own_environment();
+  settings.supervisor.environment = posix::own_environment();
   settings.supervisor.stop_grace = options_.stop_grace;
   settings.supervisor.dies_with_agent = options_.dies_with_agent;
   settings.supervisor.limits = limits_;
@@ -131,7 +131,7 @@ Inheritance Program::inheritance() {
   return inheritance;
 }
 
-int Program::run(Daemon* daemon) {
+int Program::run(posix::Daemon* daemon) {
   log_.write(supervise::Severity::info, kLogName,
              "Started FoundationDB Process Monitor fdbpack (v" FDBPACK_VERSION ")");
   auto locked = lock();
@@ -167,7 +167,7 @@ int Program::run(Daemon* daemon) {
   log_.write(supervise::Severity::info, kLogName, "Watching conf file " + options_.conf_path);
   posix::SignalWatch signals(io_, {SIGHUP, SIGINT, SIGTERM, SIGUSR2, SIGCHLD},
                              [this](int signal) { on_signal(signal); });
-  hear_signals();
+  posix::hear_signals();
   if (auto started = agent_->start(std::move(inherited)); !started) {
     log_.write(supervise::Severity::error, kLogName, started.error().message);
     if (daemon != nullptr) daemon->report(kFailure);
@@ -216,11 +216,11 @@ void Program::replace_self() {
 }
 
 int main_of_monitor(const Options& options, int argc, char** argv) {
-  std::optional<Daemon> daemon;
+  std::optional<posix::Daemon> daemon;
   const bool is_replacement = std::getenv("FDBPACK_HANDOVER_FD") != nullptr;
-  if (options.is_daemon && !is_replacement) daemon = Daemon::start();
+  if (options.is_daemon && !is_replacement) daemon = posix::Daemon::start();
   Program program(options, std::vector<std::string>(argv, argv + argc));
-  become_supervisor();
+  posix::become_supervisor();
   return program.run(daemon ? &*daemon : nullptr);
 }
 

@@ -129,13 +129,6 @@ std::optional<supervise::Revision> parse_revision(std::string_view text) {
   return supervise::Revision{*command, *settings};
 }
 
-const ProcessRecord* AgentState::find(std::string_view section) const {
-  for (const auto& record : processes) {
-    if (record.section == section) return &record;
-  }
-  return nullptr;
-}
-
 std::string print(const AgentState& state) {
   JsonWriter json;
   json.begin_object()

@@ -12,43 +12,17 @@
 // monotonic clock all begin anew. A reader takes it as a hint and verifies each process.
 #pragma once
 
-#include "fdbpack/base/instant.hpp"
 #include "fdbpack/base/result.hpp"
-#include "fdbpack/supervise/machine.hpp"
+#include "fdbpack/supervise/agent_record.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace fdbpack::wire {
 
-struct ProcessRecord {
-  std::string section;
-  int pid = 0;  // 0: nothing lives; kept because an administrator holds it
-  std::uint64_t start_ticks = 0;
-  std::uint64_t exe_device = 0;
-  std::uint64_t exe_inode = 0;
-  supervise::Revision revision;
-  Instant since;
-  std::optional<Instant> joined_at;
-  std::uint64_t starts = 1;
-  std::uint64_t memory_limit_bytes = 0;
-  bool kill_on_change = true;
-  bool is_held = false;
-
-  bool operator==(const ProcessRecord&) const = default;
-};
-
-struct AgentState {
-  std::string boot_id;
-  std::string agent_id;
-  std::vector<ProcessRecord> processes;
-
-  bool operator==(const AgentState&) const = default;
-  [[nodiscard]] const ProcessRecord* find(std::string_view section) const;
-};
+using ProcessRecord = supervise::ProcessRecord;
+using AgentState = supervise::AgentState;
 
 // "8af0000000000000.77b0000000000000" and back.
 [[nodiscard]] std::string print(const supervise::Revision& revision);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/process_setup.hpp"
+#include "adapters/posix/process_setup.hpp"
 
 #include "fdbpack/base/text.hpp"
 
@@ -18,7 +18,7 @@
 #include <array>
 #include <cstdlib>
 
-namespace fdbpack::agent {
+namespace fdbpack::posix {
 namespace {
 
 constexpr const char* kHandoverVariable = "FDBPACK_HANDOVER_FD";
@@ -103,11 +103,11 @@ Daemon Daemon::start() {
   ::setsid();
   for (const int signal : {SIGTSTP, SIGTTOU, SIGTTIN})
     ::signal(signal, SIG_IGN);
-  const posix::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
     ::dup2(null.get(), fd);
   Daemon daemon;
-  daemon.to_parent_ = posix::UniqueFd(ends[1]);
+  daemon.to_parent_ = UniqueFd(ends[1]);
   return daemon;
 }
 
@@ -132,7 +132,7 @@ std::optional<wire::Handover> take_handover() {
   const auto number = text::parse_decimal(value);
   ::unsetenv(kHandoverVariable);
   if (!number || *number > INT_MAX) return {};
-  const posix::UniqueFd fd(static_cast<int>(*number));
+  const UniqueFd fd(static_cast<int>(*number));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0 || info.st_size <= 0) return {};
   const auto size = static_cast<std::size_t>(info.st_size);
@@ -148,7 +148,7 @@ std::optional<wire::Handover> take_handover() {
 Error replace_program(const wire::Handover& handover, const std::string& program,
                       const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment) {
-  const posix::UniqueFd memory(::memfd_create("fdbpack-handover", MFD_ALLOW_SEALING));
+  const UniqueFd memory(::memfd_create("fdbpack-handover", MFD_ALLOW_SEALING));
   if (!memory) return posix::errno_error("memfd_create", errno);
   const std::string text = wire::print(handover);
   if (::write(memory.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
@@ -183,4 +183,4 @@ std::string program_path() {
   return path;
 }
 
-}  // namespace fdbpack::agent
+}  // namespace fdbpack::posix

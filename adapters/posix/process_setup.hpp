@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace fdbpack::agent {
+namespace fdbpack::posix {
 
 // Raises the limit on descriptors as far as it goes. Returns what it was, for the children.
 [[nodiscard]] std::vector<ports::ResourceLimit> raise_limits();
@@ -33,7 +33,7 @@ class Daemon {
   void report(int exit_code);
 
  private:
-  posix::UniqueFd to_parent_;
+  UniqueFd to_parent_;
 };
 
 [[nodiscard]] std::vector<std::string> own_environment();
@@ -50,4 +50,4 @@ class Daemon {
 // The path of this program; when it was replaced on disk, of what is there now.
 [[nodiscard]] std::string program_path();
 
-}  // namespace fdbpack::agent
+}  // namespace fdbpack::posix
