@@ -166,7 +166,7 @@ std::vector<int> ProcTable::pids() const {
   return result;
 }
 
-ports::Findings ProcTable::find(const std::string& agent_id, const wire::AgentState& recorded,
+ports::Findings ProcTable::find(const std::string& agent_id, const supervise::AgentState& recorded,
                                 std::vector<int> handed, const std::vector<std::uint32_t>& uids) {
   ports::Findings findings;
   for (const int pidfd : handed)
@@ -184,7 +184,7 @@ ports::Findings ProcTable::find(const std::string& agent_id, const wire::AgentSt
   return findings;
 }
 
-void ProcTable::find_handed(const std::string& agent_id, int fd, const wire::AgentState& recorded,
+void ProcTable::find_handed(const std::string& agent_id, int fd, const supervise::AgentState& recorded,
                             ports::Findings& findings) const {
   UniqueFd pidfd(fd);
   const auto pid = pid_of_pidfd(pidfd.get());
@@ -214,7 +214,7 @@ void ProcTable::find_handed(const std::string& agent_id, int fd, const wire::Age
                             {}});
 }
 
-void ProcTable::find_recorded(const std::string& agent_id, const wire::ProcessRecord& record,
+void ProcTable::find_recorded(const std::string& agent_id, const supervise::ProcessRecord& record,
                               ports::Findings& findings) const {
   const std::string who = "process " + std::to_string(record.pid) + " of " + record.section;
   UniqueFd pidfd = open_pidfd(record.pid);
@@ -248,7 +248,7 @@ void ProcTable::find_recorded(const std::string& agent_id, const wire::ProcessRe
 
 void ProcTable::find_marked(const std::string& agent_id, int pid,
                             const std::vector<std::uint32_t>& uids,
-                            const wire::AgentState& recorded, ports::Findings& findings) const {
+                            const supervise::AgentState& recorded, ports::Findings& findings) const {
   struct stat owner {};
   const std::string directory = root_ + "/" + std::to_string(pid);
   if (::stat(directory.c_str(), &owner) != 0) return;

@@ -26,7 +26,7 @@ class ProcTable final : public ports::ProcessTable {
   [[nodiscard]] std::string boot_id() const override;
   [[nodiscard]] std::optional<ports::ProcessStamp> stamp(int pid) const override;
   [[nodiscard]] bool is_program_replaced(int pid) const override;
-  [[nodiscard]] ports::Findings find(const std::string& agent_id, const wire::AgentState& recorded,
+  [[nodiscard]] ports::Findings find(const std::string& agent_id, const supervise::AgentState& recorded,
                                      std::vector<int> handed,
                                      const std::vector<std::uint32_t>& uids) override;
   [[nodiscard]] std::unique_ptr<ports::MemoryGauge> gauge(int pid) const override;
@@ -43,11 +43,11 @@ class ProcTable final : public ports::ProcessTable {
   [[nodiscard]] std::string path(int pid, const char* name) const;
   [[nodiscard]] std::optional<Marks> marks(int pid) const;
   [[nodiscard]] std::vector<int> pids() const;
-  void find_recorded(const std::string& agent_id, const wire::ProcessRecord& record,
+  void find_recorded(const std::string& agent_id, const supervise::ProcessRecord& record,
                      ports::Findings& findings) const;
   void find_marked(const std::string& agent_id, int pid, const std::vector<std::uint32_t>& uids,
-                   const wire::AgentState& recorded, ports::Findings& findings) const;
-  void find_handed(const std::string& agent_id, int pidfd, const wire::AgentState& recorded,
+                   const supervise::AgentState& recorded, ports::Findings& findings) const;
+  void find_handed(const std::string& agent_id, int pidfd, const supervise::AgentState& recorded,
                    ports::Findings& findings) const;
 
   std::string root_;
