@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/posix/files.hpp"
+
+#include "adapters/posix/fd.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace fdbpack::posix {
+namespace {
+
+Status write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail(errno_error("writing", errno));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> PosixFiles::read(const std::string& path, std::size_t bytes_max) {
+  // Not blocking: a FIFO put in the file's place must not hang us.
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return fail(errno_error("reading " + path, errno));
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return fail(errno_error("reading " + path, errno));
+  if (!S_ISREG(info.st_mode)) {
+    return fail(ErrorCode::invalid_argument, "reading " + path + ": it is not a regular file");
+  }
+  std::string text;
+  for (;;) {
+    // One byte more than is allowed, to see whether there is more.
+    const std::size_t before = text.size();
+    const auto left = static_cast<std::size_t>(info.st_size) + 1 > before
+                          ? static_cast<std::size_t>(info.st_size) + 1 - before
+                          : std::size_t{4096};
+    text.resize(before + std::min(left, bytes_max + 1 - before));
+    const ssize_t got = ::read(file.get(), text.data() + before, text.size() - before);
+    const int error_number = errno;
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && error_number == EINTR) continue;
+    if (got < 0) return fail(errno_error("reading " + path, error_number));
+    if (got == 0) return text;
+    if (text.size() > bytes_max) {
+      return fail(ErrorCode::invalid_argument, "reading " + path + ": it is larger than " +
+                                                   std::to_string(bytes_max) + " bytes");
+    }
+  }
+}
+
+Status PosixFiles::replace(const std::string& path, std::string_view text, unsigned mode) {
+  const std::string temporary = path + ".new";
+  UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                       static_cast<mode_t>(mode)));
+  if (!file) return fail(errno_error("writing " + temporary, errno));
+  if (auto written = write_all(file.get(), text); !written) {
+    ::unlink(temporary.c_str());
+    return fail(with_context(written.error(), temporary));
+  }
+  if (::close(file.release()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error_number = errno;
+    ::unlink(temporary.c_str());
+    return fail(errno_error("writing " + path, error_number));
+  }
+  return {};
+}
+
+Status PosixFiles::make_directories(const std::string& path, unsigned mode) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    const bool is_last = end == std::string::npos;
+    const mode_t part_mode = is_last ? static_cast<mode_t>(mode) : mode_t{0755};
+    if (!part.empty() && ::mkdir(part.c_str(), part_mode) != 0 && errno != EEXIST) {
+      // A parent that exists but may not be written to says EROFS or EACCES, too.
+      struct stat info {};
+      const int error_number = errno;
+      if (::stat(part.c_str(), &info) != 0) {
+        return fail(errno_error("making directory " + part, error_number));
+      }
+    }
+    if (is_last) return {};
+  }
+}
+
+}  // namespace fdbpack::posix

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One agent for one lock file. The lock is on the open file, so it ends with its holder however
+// that ends, and it excludes fdbmonitor, too, which locks the same way. The file holds the pid.
+#pragma once
+
+#include "adapters/posix/fd.hpp"
+
+#include <string>
+
+namespace fdbpack::posix {
+
+class LockFile {
+ public:
+  // Fails at once when somebody holds it (`already_exists`, the message names them).
+  [[nodiscard]] static Result<LockFile> acquire(const std::string& path);
+  // One that came over a re-exec: it is still locked.
+  [[nodiscard]] static LockFile inherited(const std::string& path, int fd);
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  [[nodiscard]] Status write_pid(int pid);
+  // Removes the file, as fdbmonitor does, while it is still locked: whoever opened it meanwhile
+  // notices that it is not the file at its path any more.
+  void remove();
+
+ private:
+  LockFile(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  std::string path_;
+  UniqueFd fd_;
+};
+
+}  // namespace fdbpack::posix

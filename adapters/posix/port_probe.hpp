@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ports/clock.hpp"
+#include "ports/port_probe.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+namespace fdbpack::posix {
+
+// Connects, and closes at once.
+class ConnectProbe final : public ports::PortProbe {
+ public:
+  ConnectProbe(boost::asio::io_context& io, ports::Clock& clock) : io_(io), clock_(clock) {}
+
+  void wait_for_listener(std::string address, std::uint16_t port, Duration patience,
+                         std::function<void(bool accepts)> on_answer) override;
+
+ private:
+  boost::asio::io_context& io_;
+  ports::Clock& clock_;
+};
+
+}  // namespace fdbpack::posix

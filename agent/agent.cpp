@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/agent.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+namespace fdbpack::agent {
+namespace {
+
+constexpr auto kWriteDelay = std::chrono::milliseconds(30);
+constexpr auto kWriteDelayMax = std::chrono::seconds(2);
+constexpr int kWriteCostShare = 20;  // of the time at most one part in so many goes to writing
+constexpr auto kStateRetry = std::chrono::seconds(5);
+constexpr auto kStopExtra = std::chrono::seconds(5);  // for SIGKILL to take effect
+constexpr auto kSecondSignalGrace = std::chrono::seconds(1);
+constexpr std::size_t kStateBytesMax = 16 * 1024 * 1024;
+
+}  // namespace
+
+Agent::Agent(World& world, AgentSettings settings, std::function<void(int)> on_end)
+    : world_(world),
+      settings_(std::move(settings)),
+      state_dir_(settings_.state_dir),
+      on_end_(std::move(on_end)),
+      conf_(world, settings_.conf_path, state_dir_, settings_.pid),
+      supervisor_(world, settings_.supervisor, [this] { on_change(); }),
+      boot_id_(world.processes.boot_id()),
+      write_alarm_(world.clock.make_alarm([this] { write_files(); })),
+      stop_alarm_(world.clock.make_alarm([this] { on_stop_deadline(); })),
+      beat_alarm_(world.clock.make_alarm([this] { beat(); })) {
+  facts_.version = settings_.version;
+  facts_.pid = settings_.pid;
+  facts_.started_at = world.clock.wall();
+}
+
+Agent::~Agent() = default;
+
+wire::AgentState Agent::read_state(const std::string& inherited) {
+  const auto ignore = [this](const std::string& why) {
+    world_.log.write(supervise::Severity::warning, kLogName,
+                     "The recorded state is ignored: " + why);
+    return wire::AgentState{};
+  };
+  std::string text = inherited;
+  if (text.empty()) {
+    auto read = world_.files.read(state_dir_.state(), kStateBytesMax);
+    if (!read && read.error().code == ErrorCode::not_found) return {};
+    if (!read) return ignore(read.error().message);
+    text = *std::move(read);
+  }
+  auto state = wire::parse_agent_state(text);
+  if (!state) return ignore(state.error().message);
+  if (state->boot_id != boot_id_) return ignore("it is from another boot of this machine");
+  if (state->agent_id != settings_.supervisor.agent_id) return ignore("it is another agent's");
+  return *std::move(state);
+}
+
+Status Agent::start(Inheritance inheritance) {
+  if (auto made = world_.files.make_directories(state_dir_.path(), kStateDirMode); !made) {
+    world_.log.write(supervise::Severity::warning, kLogName,
+                     "There is no state directory: " + made.error().message);
+  }
+  const wire::AgentState recorded = read_state(inheritance.state);
+  conf_.restore();
+  auto findings = world_.processes.find(settings_.supervisor.agent_id, recorded,
+                                        std::move(inheritance.pidfds), conf_.uids(settings_.uid));
+  for (const auto& note : findings.notes) {
+    world_.log.write(supervise::Severity::info, kLogName, note);
+  }
+  const bool is_loaded = conf_.load(findings.found.size());
+  if (!is_loaded && conf_.in_force() == nullptr && findings.found.empty()) {
+    return fail(ErrorCode::not_found, "No configuration file at " + settings_.conf_path);
+  }
+  for (const auto& found : findings.found) {
+    const auto& unverified = findings.unverified;
+    if (std::find(unverified.begin(), unverified.end(), found.section) != unverified.end()) {
+      supervisor_.hold_back(found);
+      continue;
+    }
+    const auto streams = inheritance.streams.find(found.section);
+    supervisor_.adopt(found, recorded.find(found.section),
+                      streams == inheritance.streams.end()
+                          ? std::nullopt
+                          : std::optional<ports::OutputFds>(streams->second));
+  }
+  for (const auto& record : recorded.processes) {
+    if (record.is_held) supervisor_.hold(record.section);
+  }
+  if (conf_.in_force() != nullptr) supervisor_.apply(*conf_.in_force());
+  is_started_ = true;
+  on_change();
+  world_.notifier.ready(summary());
+  beat();
+  return {};
+}
+
+void Agent::on_signal(int signal) {
+  if (signal == SIGCHLD) return supervisor_.reap_strangers();
+  const std::string name =
+      "Received signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+  if (signal == SIGHUP) {
+    world_.log.write(supervise::Severity::warning, kLogName,
+                     name + ", resetting timeouts and reloading configuration");
+    if (is_stopping_) return;
+    world_.notifier.reloading(world_.clock.now());
+    supervisor_.reset();
+    reload();
+    world_.notifier.ready(summary());
+  } else if (signal == SIGTERM || signal == SIGINT) {
+    world_.log.write(supervise::Severity::warning, kLogName, name + ", shutting down");
+    stop(signal);
+  }
+}
+
+void Agent::on_conf_change() {
+  if (!is_stopping_) reload();
+}
+
+void Agent::reload() {
+  if (conf_.load(supervisor_.live())) supervisor_.apply(*conf_.in_force());
+  on_change();
+}
+
+void Agent::stop(int) {
+  const bool is_first = !std::exchange(is_stopping_, true);
+  world_.notifier.stopping();
+  if (settings_.keeps_children) {
+    write_state();
+    return check_ended();
+  }
+  const Duration grace = is_first ? settings_.supervisor.stop_grace : Duration(kSecondSignalGrace);
+  const Instant now = world_.clock.now();
+  world_.notifier.extend_timeout(grace + kStopExtra);
+  stop_alarm_->set(now + grace + kStopExtra);
+  supervisor_.shut_down(now + grace);
+  check_ended();
+}
+
+void Agent::on_stop_deadline() {
+  if (has_ended_) return;
+  world_.log.write(supervise::Severity::error, kLogName,
+                   std::to_string(supervisor_.live()) + " processes did not end, giving up");
+  write_state();
+  has_ended_ = true;
+  on_end_(1);
+}
+
+void Agent::check_ended() {
+  if (!is_stopping_ || has_ended_) return;
+  if (!settings_.keeps_children && supervisor_.live() > 0) return;
+  has_ended_ = true;
+  supervisor_.sweep();
+  write_files();
+  on_end_(0);
+}
+
+void Agent::on_change() {
+  if (!is_started_ || has_ended_) return;
+  if (!is_write_due_) {
+    is_write_due_ = true;
+    const Duration delay =
+        std::clamp<Duration>(write_cost_ * kWriteCostShare, kWriteDelay, kWriteDelayMax);
+    write_alarm_->set(world_.clock.now() + delay);
+  }
+  check_ended();
+}
+
+wire::AgentState Agent::state() {
+  auto state = supervisor_.snapshot();
+  state.boot_id = boot_id_;
+  return state;
+}
+
+void Agent::describe_descriptors(wire::Handover& handover) const {
+  for (const auto& [section, who] : supervisor_.processes()) {
+    if (!who->child) continue;
+    wire::HandedProcess process{section, who->child->pidfd(), -1, -1};
+    if (who->output) {
+      const auto streams = world_.output.fds(*who->output);
+      process.out = streams.out;
+      process.err = streams.err;
+    }
+    handover.processes.push_back(std::move(process));
+  }
+}
+
+void Agent::write_state() {
+  const auto written = world_.files.replace(state_dir_.state(), wire::print(state()), kPrivateMode);
+  const std::string error = written ? "" : written.error().message;
+  if (error != state_error_) {
+    world_.log.write(
+        supervise::Severity::warning, kLogName,
+        error.empty() ? "The state can be written again" : "The state cannot be written: " + error);
+  }
+  state_error_ = error;
+}
+
+void Agent::write_files() {
+  is_write_due_ = false;
+  const Instant begin = world_.clock.now();
+  supervisor_.sweep();
+  supervisor_.store_pidfds();
+  write_state();
+  facts_.is_stopping = is_stopping_;
+  facts_.degraded = degraded_;
+  if (world_.output.is_degraded()) {
+    facts_.degraded.push_back("output of processes is looked for once a second only");
+  }
+  if (!state_error_.empty()) facts_.degraded.push_back("the state is not kept: " + state_error_);
+  const auto page = status_page(facts_, conf_, supervisor_, world_);
+  const auto written = world_.files.replace(state_dir_.status(), page, kPublicMode);
+  world_.notifier.status(summary());
+  write_cost_ = world_.clock.now() - begin;
+  if ((!written || !state_error_.empty()) && !has_ended_) {
+    // The directory may have been removed; making it again does no harm.
+    static_cast<void>(world_.files.make_directories(state_dir_.path(), kStateDirMode));
+    write_alarm_->set(world_.clock.now() + kStateRetry);
+  }
+}
+
+void Agent::set_degraded(std::vector<std::string> sentences) {
+  degraded_ = std::move(sentences);
+  on_change();
+}
+
+void Agent::beat() {
+  const auto interval = world_.notifier.watchdog_interval();
+  if (!interval) return;
+  world_.notifier.watchdog();
+  beat_alarm_->set(world_.clock.now() + *interval);
+}
+
+std::string Agent::summary() const {
+  std::string text = std::to_string(supervisor_.live()) + " of " +
+                     std::to_string(supervisor_.processes().size()) + " processes running";
+  if (conf_.refused_since()) text += "; the configuration file is refused";
+  return text;
+}
+
+}  // namespace fdbpack::agent

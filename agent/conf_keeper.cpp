@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/conf_keeper.hpp"
+
+#include "fdbpack/conf/document.hpp"
+#include "fdbpack/supervise/conf_change.hpp"
+
+#include <algorithm>
+
+namespace fdbpack::agent {
+namespace {
+
+constexpr std::size_t kConfBytesMax = 16 * 1024 * 1024;
+
+conf::ResolveOptions options(std::string pid) {
+  return {.dialect = conf::Dialect::v7_4, .pid = std::move(pid)};
+}
+
+}  // namespace
+
+ConfKeeper::ConfKeeper(World& world, std::string path, const StateDir& state_dir, int agent_pid)
+    : world_(world),
+      path_(std::move(path)),
+      state_dir_(state_dir),
+      agent_pid_(std::to_string(agent_pid)) {}
+
+void ConfKeeper::restore() {
+  auto text = world_.files.read(state_dir_.last_good_conf(), kConfBytesMax);
+  if (!text) return;
+  in_force_ = make_candidate(*std::move(text)).loaded;
+}
+
+ConfKeeper::Candidate ConfKeeper::make_candidate(std::string text) {
+  Candidate candidate;
+  candidate.loaded.text = std::move(text);
+  LoadedConf& loaded = candidate.loaded;
+  const auto parsed = conf::parse(loaded.text);
+  loaded.conf = conf::resolve(parsed.document, options("$PID"));
+  candidate.diagnostics = conf::check(loaded.text, options("$PID"));
+  if (loaded.text.find("$PID") != std::string::npos) {
+    for (auto& process : conf::resolve(parsed.document, options(agent_pid_)).processes) {
+      loaded.launch_argv.push_back(std::move(process.argv));
+    }
+  }
+  if (!loaded.conf.user.empty() || !loaded.conf.group.empty()) {
+    auto identity = world_.accounts.look_up(loaded.conf.user, loaded.conf.group);
+    if (identity) {
+      loaded.identity = *std::move(identity);
+    } else {
+      const conf::Section* section = parsed.document.find("fdbmonitor");
+      candidate.diagnostics.push_back({conf::Severity::error,
+                                       section == nullptr ? conf::Position{} : section->at,
+                                       identity.error().message});
+    }
+  }
+  return candidate;
+}
+
+bool ConfKeeper::load(std::size_t live) {
+  auto text = world_.files.read(path_, kConfBytesMax);
+  if (!text) {
+    return refuse({{conf::Severity::error, {}, text.error().message}});
+  }
+  world_.log.write(supervise::Severity::info, kLogName, "Loading configuration " + path_);
+  Candidate candidate = make_candidate(*std::move(text));
+  const supervise::ConfView view{candidate.loaded.text, candidate.loaded.conf};
+  std::optional<supervise::ConfView> last_good;
+  if (in_force_) last_good.emplace(supervise::ConfView{in_force_->text, in_force_->conf});
+  auto reasons = supervise::refusal_reasons(view, candidate.diagnostics,
+                                            last_good ? &*last_good : nullptr, live);
+  if (!reasons.empty()) return refuse(std::move(reasons));
+
+  problems_ = std::move(candidate.diagnostics);
+  refused_since_.reset();
+  refused_text_.clear();
+  for (const auto& refusal : candidate.loaded.conf.refusals) {
+    world_.log.write(supervise::Severity::error, kLogName, refusal.message);
+  }
+  in_force_ = std::move(candidate.loaded);
+  save();
+  return true;
+}
+
+bool ConfKeeper::refuse(std::vector<conf::Diagnostic> reasons) {
+  problems_ = std::move(reasons);
+  if (!refused_since_) refused_since_ = world_.clock.wall();
+  std::string all;
+  for (const auto& problem : problems_)
+    all += "\n" + conf::to_string(problem);
+  if (all == refused_text_) return false;
+  refused_text_ = all;
+  for (const auto& problem : problems_) {
+    world_.log.write(supervise::Severity::error, kLogName,
+                     "Unable to load configuration file " + path_ +
+                         ", keeping the last good one: " + conf::to_string(problem));
+  }
+  return false;
+}
+
+void ConfKeeper::save() {
+  const auto saved =
+      world_.files.replace(state_dir_.last_good_conf(), in_force_->text, kPrivateMode);
+  if (saved) return;
+  world_.log.write(supervise::Severity::warning, kLogName,
+                   "The configuration in force cannot be kept: " + saved.error().message);
+}
+
+std::vector<std::uint32_t> ConfKeeper::uids(std::uint32_t own) {
+  std::vector<std::uint32_t> result = {own};
+  if (in_force_ && in_force_->identity) result.push_back(in_force_->identity->uid);
+  if (auto text = world_.files.read(path_, kConfBytesMax)) {
+    const auto candidate = make_candidate(*std::move(text));
+    if (candidate.loaded.identity) result.push_back(candidate.loaded.identity->uid);
+  }
+  return result;
+}
+
+}  // namespace fdbpack::agent

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Holds the last good conf and says what is wrong with the file that is there now.
+//
+//   file --read--> text --parse, resolve, look up user--> candidate --guard--> in force, or refused
+//
+// A refused file changes nothing. Its errors can be seen, with line and reason, until a good one
+// comes. The conf in force is also kept in the state directory, so that the next agent has it.
+#pragma once
+
+#include "agent/state_dir.hpp"
+#include "agent/world.hpp"
+#include "fdbpack/conf/monitor_conf.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fdbpack::agent {
+
+struct LoadedConf {
+  std::string text;
+  conf::MonitorConf conf;  // with $PID left as it is: what a process is does not depend on it
+  // The command lines with $PID replaced, in the order of conf.processes; empty: nothing differs.
+  std::vector<std::vector<std::string>> launch_argv;
+  std::optional<ports::Identity> identity;  // none: neither user nor group are given
+};
+
+class ConfKeeper {
+ public:
+  ConfKeeper(World& world, std::string path, const StateDir& state_dir, int agent_pid);
+
+  // What an earlier agent had in force. Call before the first load.
+  void restore();
+  // Reads the file. True: there is a new conf in force. `live` is how many processes live.
+  [[nodiscard]] bool load(std::size_t live);
+
+  [[nodiscard]] const LoadedConf* in_force() const { return in_force_ ? &*in_force_ : nullptr; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // Of the file as it is now.
+  [[nodiscard]] const std::vector<conf::Diagnostic>& problems() const { return problems_; }
+  [[nodiscard]] std::optional<WallTime> refused_since() const { return refused_since_; }
+  // Owners that a process of ours may have: by the conf in force, and by the file as it is.
+  [[nodiscard]] std::vector<std::uint32_t> uids(std::uint32_t own);
+
+ private:
+  struct Candidate {
+    LoadedConf loaded;
+    std::vector<conf::Diagnostic> diagnostics;
+  };
+  [[nodiscard]] Candidate make_candidate(std::string text);
+  bool refuse(std::vector<conf::Diagnostic> reasons);
+  void save();
+
+  World& world_;
+  std::string path_;
+  StateDir state_dir_;
+  std::string agent_pid_;
+  std::optional<LoadedConf> in_force_;
+  std::vector<conf::Diagnostic> problems_;
+  std::optional<WallTime> refused_since_;
+  std::string refused_text_;  // was reported already
+};
+
+}  // namespace fdbpack::agent

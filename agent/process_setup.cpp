@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/process_setup.hpp"
+
+#include "fdbpack/base/text.hpp"
+
+#include <climits>
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+namespace fdbpack::agent {
+namespace {
+
+constexpr const char* kHandoverVariable = "FDBPACK_HANDOVER_FD";
+constexpr std::size_t kHandoverBytesMax = 64 * 1024 * 1024;
+
+void set_inherited(int fd, bool is_inherited) {
+  if (fd >= 0) ::fcntl(fd, F_SETFD, is_inherited ? 0 : FD_CLOEXEC);
+}
+
+void set_inherited(const wire::Handover& handover, bool is_inherited) {
+  set_inherited(handover.lock_fd, is_inherited);
+  for (const auto& process : handover.processes) {
+    set_inherited(process.pidfd, is_inherited);
+    set_inherited(process.out, is_inherited);
+    set_inherited(process.err, is_inherited);
+  }
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const auto& text : texts)
+    result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+std::vector<ports::ResourceLimit> raise_limits() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+  const ports::ResourceLimit before{RLIMIT_NOFILE, limit.rlim_cur, limit.rlim_max};
+  limit.rlim_cur = limit.rlim_max;
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+  return {before};
+}
+
+void become_supervisor() {
+  ::signal(SIGPIPE, SIG_IGN);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::syscall(SYS_close_range, 3, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+  // Descriptors 0-2 must be taken, or the next file opened would be one of them.
+  for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
+    if (fd <= STDERR_FILENO) continue;
+    ::close(fd);
+    break;
+  }
+}
+
+Daemon Daemon::start() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) std::exit(71);
+  const pid_t child = ::fork();
+  if (child < 0) std::exit(71);
+  if (child > 0) {
+    ::close(ends[1]);
+    unsigned char code = 1;  // it died before it said anything
+    if (::read(ends[0], &code, 1) != 1) code = 1;
+    ::_exit(code);
+  }
+  ::close(ends[0]);
+  ::setsid();
+  for (const int signal : {SIGTSTP, SIGTTOU, SIGTTIN})
+    ::signal(signal, SIG_IGN);
+  const posix::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    ::dup2(null.get(), fd);
+  Daemon daemon;
+  daemon.to_parent_ = posix::UniqueFd(ends[1]);
+  return daemon;
+}
+
+void Daemon::report(int exit_code) {
+  if (!to_parent_) return;
+  const auto code = static_cast<unsigned char>(exit_code);
+  while (::write(to_parent_.get(), &code, 1) < 0 && errno == EINTR) {
+  }
+  to_parent_.reset();
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> result;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    result.emplace_back(*variable);
+  return result;
+}
+
+std::optional<wire::Handover> take_handover() {
+  const char* const value = std::getenv(kHandoverVariable);
+  if (value == nullptr) return {};
+  const auto number = text::parse_decimal(value);
+  ::unsetenv(kHandoverVariable);
+  if (!number || *number > INT_MAX) return {};
+  const posix::UniqueFd fd(static_cast<int>(*number));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0 || info.st_size <= 0) return {};
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size > kHandoverBytesMax) return {};
+  std::string text(size, '\0');
+  if (::pread(fd.get(), text.data(), size, 0) != info.st_size) return {};
+  auto handover = wire::parse_handover(text);
+  if (!handover) return {};
+  set_inherited(*handover, false);
+  return *std::move(handover);
+}
+
+Error replace_program(const wire::Handover& handover, const std::string& program,
+                      const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& environment) {
+  const posix::UniqueFd memory(::memfd_create("fdbpack-handover", MFD_ALLOW_SEALING));
+  if (!memory) return posix::errno_error("memfd_create", errno);
+  const std::string text = wire::print(handover);
+  if (::write(memory.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return posix::errno_error("writing the handover", errno);
+  }
+  ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+  std::vector<std::string> all = environment;
+  std::erase_if(all, [](const std::string& variable) { return variable.starts_with("LISTEN_"); });
+  all.push_back(std::string(kHandoverVariable) + "=" + std::to_string(memory.get()));
+  const auto argv = pointers(arguments);
+  const auto envp = pointers(all);
+  set_inherited(handover, true);
+  // Blocked signals stay blocked over execve, ignored ones ignored; both are as the program set
+  // them when it started and will be set again.
+  ::execve(program.c_str(), argv.data(), envp.data());
+  const int error_number = errno;
+  set_inherited(handover, false);
+  return posix::errno_error("executing " + program, error_number);
+}
+
+std::string program_path() {
+  std::array<char, PATH_MAX> target{};
+  const ssize_t size = ::readlink("/proc/self/exe", target.data(), target.size());
+  std::string path(target.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+  return path;
+}
+
+}  // namespace fdbpack::agent

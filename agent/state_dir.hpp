@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the agent keeps on disk.
+//
+//   <state directory>/          0750
+//     state.json        0600    processes it left running; for the agent after it
+//     (wire/agent_state) last-good.conf    0600    the conf in force; guards against a broken one
+//     over a restart status.json       0644    what an administrator or another program may read
+//
+// All of it is replaced whole. None of it is needed: without it processes are found by their marks,
+// and the conf is taken as it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fdbpack::agent {
+
+inline constexpr unsigned kStateDirMode = 0750;
+inline constexpr unsigned kPrivateMode = 0600;
+inline constexpr unsigned kPublicMode = 0644;
+
+class StateDir {
+ public:
+  explicit StateDir(std::string path) : path_(std::move(path)) {}
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string state() const { return path_ + "/state.json"; }
+  [[nodiscard]] std::string last_good_conf() const { return path_ + "/last-good.conf"; }
+  [[nodiscard]] std::string status() const { return path_ + "/status.json"; }
+
+  // Tells this agent's processes from those of another agent on the host: the same for each agent
+  // that uses this directory, one after the other.
+  [[nodiscard]] std::string agent_id() const {
+    std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+    for (const char c : path_) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    }
+    std::string text = "fdbpack-";
+    for (int shift = 60; shift >= 0; shift -= 4)
+      text += "0123456789abcdef"[(hash >> shift) & 15u];
+    return text;
+  }
+
+ private:
+  std::string path_;  // absolute
+};
+
+}  // namespace fdbpack::agent

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/supervisor.hpp"
+
+#include "agent/listen_address.hpp"
+#include "agent/memory_pace.hpp"
+#include "fdbpack/base/overloaded.hpp"
+#include "fdbpack/base/text.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace fdbpack::agent {
+namespace {
+
+constexpr std::string_view kJoinedLine = "FDBD joined cluster.";
+constexpr auto kListenerPatience = std::chrono::seconds(30);
+
+// What the live process was started with; the newest configuration when none lives.
+supervise::Revision revision_in_force(const supervise::State& state) {
+  return std::visit(
+      [&](const auto& phase) {
+        using Phase = std::remove_cvref_t<decltype(phase)>;
+        if constexpr (std::is_same_v<Phase, supervise::Starting>) {
+          return phase.revision;
+        } else if constexpr (std::is_same_v<Phase, supervise::Running> ||
+                             std::is_same_v<Phase, supervise::Stopping> ||
+                             std::is_same_v<Phase, supervise::Killing>) {
+          return phase.process.revision;
+        } else {
+          return state.desired;
+        }
+      },
+      state.phase);
+}
+
+const supervise::Process* live_process(const supervise::State& state) {
+  return std::visit(
+      [](const auto& phase) -> const supervise::Process* {
+        using Phase = std::remove_cvref_t<decltype(phase)>;
+        if constexpr (std::is_same_v<Phase, supervise::Running> ||
+                      std::is_same_v<Phase, supervise::Stopping> ||
+                      std::is_same_v<Phase, supervise::Killing>) {
+          return &phase.process;
+        } else {
+          return nullptr;
+        }
+      },
+      state.phase);
+}
+
+// fdbmonitor says some things about a process in its own name and some in the process's.
+bool is_in_name_of_process(std::string_view text) {
+  return text.starts_with("Process ") || text.starts_with("Launching ") ||
+         text.starts_with("Unable to launch ");
+}
+
+bool is_variable(std::string_view entry, std::string_view name) {
+  return entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=';
+}
+
+}  // namespace
+
+Supervisor::Supervisor(World& world, SupervisorSettings settings, std::function<void()> on_change)
+    : world_(world),
+      settings_(std::move(settings)),
+      on_change_(std::move(on_change)),
+      random_(settings_.random_seed),
+      alarm_(world.clock.make_alarm([this] { on_alarm(); })),
+      memory_alarm_(world.clock.make_alarm([this] { sample_memory(); })) {}
+
+Supervisor::~Supervisor() = default;
+
+Supervised& Supervisor::entry(const std::string& section) {
+  auto& slot = processes_[section];
+  if (!slot) {
+    slot = std::make_unique<Supervised>();
+    slot->section = section;
+    slot->policy.section = section;
+    slot->policy.stop_grace = settings_.stop_grace;
+    slot->state = supervise::initial_state(world_.clock.now());
+  }
+  return *slot;
+}
+
+void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* record,
+                       std::optional<ports::OutputFds> streams) {
+  Supervised& who = entry(found.section);
+  who.child = world_.launcher.adopt(found.pid, found.pidfd,
+                                    [this, &who](const supervise::Exit& exit, bool group_lives) {
+                                      on_exit(who, exit, group_lives);
+                                    });
+  auto output = streams ? world_.output.take(found.section, *streams)
+                        : world_.output.adopt(found.section, found.pid);
+  if (output) {
+    who.output = *output;
+    by_output_[*output] = &who;
+  } else {
+    world_.log.write(supervise::Severity::warning, kLogName,
+                     "The output of " + found.section + " is not read: " + output.error().message);
+  }
+  const Instant now = world_.clock.now();
+  supervise::Adopted event;
+  event.pid = found.pid;
+  event.since = now;
+  event.revision = found.revision.value_or(supervise::Revision{});
+  if (record != nullptr && record->pid == found.pid) {
+    event.since = std::min(record->since, now);
+    event.revision = record->revision;
+    event.starts = record->starts;
+    event.joined_at = record->joined_at;
+    who.kill_on_change = record->kill_on_change;
+    who.memory_limit_bytes = record->memory_limit_bytes;
+  }
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - event.since);
+  who.started_wall = world_.clock.wall() - age;
+  watch_memory(who);
+  dispatch(who, event);
+}
+
+void Supervisor::hold_back(const ports::Found& found) {
+  const std::string section = found.section;
+  held_back_[section] =
+      world_.launcher.adopt(found.pid, found.pidfd, [this, section](const supervise::Exit&, bool) {
+        const auto child = std::move(held_back_[section]);
+        held_back_.erase(section);
+        if (loaded_ != nullptr) apply(*loaded_);
+      });
+}
+
+void Supervisor::hold(const std::string& section) {
+  dispatch(entry(section), supervise::Stop{});
+}
+
+void Supervisor::apply(const LoadedConf& loaded) {
+  loaded_ = &loaded;
+  std::vector<supervise::Supervised> now;
+  now.reserve(processes_.size());
+  for (const auto& [section, who] : processes_) {
+    now.push_back({section, revision_in_force(who->state), who->command, who->kill_on_change,
+                   supervise::is_alive(who->state)});
+  }
+  for (const auto& change : supervise::plan_changes(now, loaded.conf)) {
+    apply_change(change, loaded);
+  }
+  on_change_();
+}
+
+void Supervisor::apply_change(const supervise::Change& change, const LoadedConf& loaded) {
+  if (held_back_.contains(change.section)) return;
+  if (change.kind == supervise::ChangeKind::refused) return;
+  if (change.command == nullptr) {
+    const bool kill = change.kind == supervise::ChangeKind::deconfigured_kill;
+    return dispatch(entry(change.section), supervise::Deconfigured{kill});
+  }
+  const conf::ProcessCommand& command = *change.command;
+  Supervised& who = entry(change.section);
+  const auto index = static_cast<std::size_t>(change.command - loaded.conf.processes.data());
+  who.launch_argv =
+      loaded.launch_argv.empty() ? std::vector<std::string>() : loaded.launch_argv.at(index);
+  who.identity = loaded.identity;
+  const bool is_known = who.state.is_configured;
+  if (change.kind == supervise::ChangeKind::unchanged && is_known) return;
+  who.command = command;
+  who.kill_on_change = command.kill_on_configuration_change;
+  who.policy.command = command.argv.empty() ? "" : command.argv.front();
+  who.policy.restart = command.restart;
+  who.policy.is_quiet = command.is_quiet;
+  const auto revision = supervise::revision_of(command, loaded.conf.user, loaded.conf.group);
+  const auto* process = live_process(who.state);
+  if (process != nullptr && who.memory_limit_bytes == 0 && process->revision == revision) {
+    who.memory_limit_bytes = command.memory_limit_bytes;  // adopted, and no record told it
+    watch_memory(who);
+  }
+  dispatch(who, supervise::Configured{revision, command.kill_on_configuration_change});
+}
+
+// Some may be forgotten by it.
+void Supervisor::dispatch_to_all(const supervise::Event& event) {
+  std::vector<std::string> sections;
+  sections.reserve(processes_.size());
+  for (const auto& [section, who] : processes_)
+    sections.push_back(section);
+  for (const auto& section : sections) {
+    const auto found = processes_.find(section);
+    if (found != processes_.end()) dispatch(*found->second, event);
+  }
+}
+
+void Supervisor::reset() {
+  dispatch_to_all(supervise::Reset{});
+}
+
+void Supervisor::shut_down(Instant kill_by) {
+  held_back_.clear();
+  dispatch_to_all(supervise::Shutdown{kill_by});
+}
+
+// Events that come up while one is being dealt with wait until it is: its actions are performed in
+// their order, and nobody is forgotten under the feet of a caller.
+void Supervisor::dispatch(Supervised& who, supervise::Event event) {
+  pending_.push_back({&who, std::move(event)});
+  if (is_dispatching_) return;
+  is_dispatching_ = true;
+  while (!pending_.empty()) {
+    const Pending next = std::move(pending_.front());
+    pending_.pop_front();
+    take_step(*next.who, next.event);
+  }
+  is_dispatching_ = false;
+  for (const auto& section : std::exchange(forgotten_, {})) {
+    Supervised& gone = *processes_.at(section);
+    set_timer(gone, std::nullopt);
+    if (gone.output) {
+      world_.output.drain(*gone.output);
+      by_output_.erase(*gone.output);
+      world_.output.close(*gone.output);
+    }
+    if (gone.is_stored) world_.notifier.unstore(section);
+    processes_.erase(section);
+  }
+  on_change_();
+}
+
+void Supervisor::take_step(Supervised& who, const supervise::Event& event) {
+  auto step = supervise::step(who.state, event, who.policy, world_.clock.now(), random_);
+  who.state = std::move(step.state);
+  for (const auto& action : step.actions)
+    perform(who, action);
+  if (!supervise::is_alive(who.state)) who.child.reset();
+}
+
+void Supervisor::perform(Supervised& who, const supervise::Action& action) {
+  std::visit(Overloaded{
+                 [&](const supervise::Launch& order) { launch(who, order.revision); },
+                 [&](const supervise::SendSignal& send_signal) { send(who, send_signal); },
+                 [&](const supervise::SetTimer& timer) { set_timer(who, timer.at); },
+                 [&](const supervise::Note& text) { note(who, text); },
+                 [&](const supervise::Forgotten&) { forgotten_.push_back(who.section); },
+             },
+             action);
+}
+
+void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
+  open_output(who);
+  const ports::LaunchPlan plan = plan_for(who, revision);
+  auto outcome =
+      world_.launcher.launch(plan, [this, &who](const supervise::Exit& exit, bool group_lives) {
+        on_exit(who, exit, group_lives);
+      });
+  if (const auto* error = std::get_if<ports::LaunchError>(&outcome)) {
+    if (const auto* failed = std::get_if<supervise::SpawnFailed>(&error->exit)) {
+      world_.log.write(supervise::Severity::error, who.section,
+                       "Unable to launch " + who.policy.command + " for " + who.section + " (" +
+                           error->step + " error " + std::to_string(failed->error_number) + ": " +
+                           std::strerror(failed->error_number) + ")");
+    }
+    return dispatch(who, supervise::LaunchFailed{error->exit});
+  }
+  who.child = std::move(std::get<std::unique_ptr<ports::Child>>(outcome));
+  who.stamp.reset();
+  who.is_stored = false;
+  who.started_wall = world_.clock.wall();
+  who.running_argv = plan.argv;
+  who.memory_limit_bytes = who.command->memory_limit_bytes;
+  watch_memory(who);
+  dispatch(who, supervise::Launched{who.child->pid()});
+}
+
+ports::LaunchPlan Supervisor::plan_for(const Supervised& who,
+                                       const supervise::Revision& revision) const {
+  ports::LaunchPlan plan;
+  plan.argv = who.launch_argv.empty() ? who.command->argv : who.launch_argv;
+  const auto& deleted = who.command->deleted_environment;
+  const auto is_deleted = [&](std::string_view entry) {
+    return std::any_of(deleted.begin(), deleted.end(),
+                       [&](const std::string& name) { return is_variable(entry, name); });
+  };
+  const auto is_set = [&](std::string_view entry) {
+    const auto& set = who.command->environment;
+    return entry.starts_with("FDBPACK_") ||
+           std::any_of(set.begin(), set.end(),
+                       [&](const auto& variable) { return is_variable(entry, variable.first); });
+  };
+  plan.environment.reserve(settings_.environment.size() + 4);
+  for (const std::string& variable : settings_.environment) {
+    if (!is_deleted(variable) && !is_set(variable)) plan.environment.push_back(variable);
+  }
+  for (const auto& [name, value] : who.command->environment) {
+    std::string variable = name + "=" + value;
+    if (!is_deleted(variable)) plan.environment.push_back(std::move(variable));
+  }
+  plan.environment.push_back(std::string(ports::kMarkerAgent) + "=" + settings_.agent_id);
+  plan.environment.push_back(std::string(ports::kMarkerProcess) + "=" + who.section);
+  plan.environment.push_back(std::string(ports::kMarkerRevision) + "=" + wire::print(revision));
+  if (who.output) {
+    const auto streams = world_.output.fds(*who.output);
+    plan.stdout_fd = streams.out;
+    plan.stderr_fd = streams.err;
+  }
+  plan.identity = who.identity;
+  plan.limits = settings_.limits;
+  plan.dies_with_parent = settings_.dies_with_agent;
+  return plan;
+}
+
+void Supervisor::open_output(Supervised& who) {
+  if (who.output) return;
+  const auto opened = world_.output.open(who.section);
+  if (!opened) {
+    world_.log.write(supervise::Severity::error, kLogName,
+                     "The output of " + who.section + " is lost: " + opened.error().message);
+    return;
+  }
+  who.output = *opened;
+  by_output_[*opened] = &who;
+}
+
+void Supervisor::send(Supervised& who, const supervise::SendSignal& action) {
+  if (!who.child) return;
+  const int error_number = action.target == supervise::SignalTarget::group
+                               ? who.child->signal_group(action.signal)
+                               : who.child->signal_process(action.signal);
+  if (error_number == ESRCH) {
+    dispatch(who, supervise::GroupGone{action.pid});
+  } else if (error_number != 0) {
+    world_.log.write(supervise::Severity::error, who.section,
+                     "Unable to signal process " + std::to_string(action.pid) + " (" +
+                         std::strerror(error_number) + ")");
+  }
+}
+
+void Supervisor::set_timer(Supervised& who, std::optional<Instant> at) {
+  if (who.timer) timers_.erase({*who.timer, &who});
+  who.timer = at;
+  if (at) timers_.insert({*at, &who});
+  if (timers_.empty()) {
+    alarm_->clear();
+  } else {
+    alarm_->set(timers_.begin()->first);
+  }
+}
+
+void Supervisor::on_alarm() {
+  const Instant now = world_.clock.now();
+  while (!timers_.empty() && timers_.begin()->first <= now) {
+    Supervised& who = *timers_.begin()->second;
+    set_timer(who, std::nullopt);
+    dispatch(who, supervise::Timer{});
+  }
+  if (!timers_.empty()) alarm_->set(timers_.begin()->first);
+}
+
+void Supervisor::note(const Supervised& who, const supervise::Note& note) {
+  const std::string_view name =
+      is_in_name_of_process(note.text) ? std::string_view(who.section) : kLogName;
+  world_.log.write(note.severity, name, note.text);
+}
+
+void Supervisor::on_exit(Supervised& who, const supervise::Exit& exit, bool group_lives) {
+  if (who.output) world_.output.end_of_process(*who.output);
+  dispatch(who, supervise::ProcessExited{who.child->pid(), exit, group_lives});
+}
+
+void Supervisor::on_line(ports::OutputId id, ports::Stream stream, std::string_view line) {
+  const auto found = by_output_.find(id);
+  if (found == by_output_.end()) return;
+  Supervised& who = *found->second;
+  const bool is_error = stream == ports::Stream::err;
+  world_.log.write(is_error ? supervise::Severity::error : supervise::Severity::info, who.section,
+                   line);
+  who.lines.add(world_.clock.wall(), stream, line);
+  if (!is_error && text::trim(line) == kJoinedLine) look_for_listener(who);
+  on_change_();
+}
+
+void Supervisor::look_for_listener(Supervised& who) {
+  const auto* process = live_process(who.state);
+  if (process == nullptr || process->joined_at) return;
+  const auto address = who.command ? listen_address(who.command->argv) : std::nullopt;
+  if (!address) return dispatch(who, supervise::Joined{process->pid});
+  world_.probe.wait_for_listener(address->ip, address->port, kListenerPatience,
+                                 [this, section = who.section, pid = process->pid](bool accepts) {
+                                   if (accepts) joined(section, pid);
+                                 });
+}
+
+void Supervisor::joined(const std::string& section, int pid) {
+  const auto found = processes_.find(section);
+  if (found != processes_.end()) dispatch(*found->second, supervise::Joined{pid});
+}
+
+void Supervisor::reap_strangers() {
+  const std::size_t count = world_.launcher.reap_strangers();
+  if (count == 0) return;
+  strangers_ += count;
+  for (const auto& [section, who] : processes_) {
+    const auto* clearing = std::get_if<supervise::Clearing>(&who->state.phase);
+    if (clearing == nullptr || !who->child || who->child->signal_group(0) != ESRCH) continue;
+    dispatch(*who, supervise::GroupGone{clearing->pid});
+    return reap_strangers();  // the map may have changed
+  }
+}
+
+std::size_t Supervisor::live() const {
+  return static_cast<std::size_t>(
+      std::count_if(processes_.begin(), processes_.end(),
+                    [](const auto& entry) { return supervise::is_alive(entry.second->state); }));
+}
+
+wire::AgentState Supervisor::snapshot() {
+  wire::AgentState result;
+  result.agent_id = settings_.agent_id;
+  for (const auto& [section, who] : processes_) {
+    const auto* process = live_process(who->state);
+    if (process == nullptr && !who->state.is_held) continue;
+    wire::ProcessRecord record;
+    record.section = section;
+    record.is_held = who->state.is_held;
+    record.kill_on_change = who->kill_on_change;
+    record.starts = who->state.starts;
+    record.memory_limit_bytes = who->memory_limit_bytes;
+    if (process != nullptr) {
+      if (!who->stamp) who->stamp = world_.processes.stamp(process->pid);
+      if (who->stamp) {
+        record.start_ticks = who->stamp->start_ticks;
+        record.exe_device = who->stamp->exe_device;
+        record.exe_inode = who->stamp->exe_inode;
+      }
+      record.pid = process->pid;
+      record.revision = process->revision;
+      record.since = process->since;
+      record.joined_at = process->joined_at;
+    }
+    result.processes.push_back(std::move(record));
+  }
+  return result;
+}
+
+void Supervisor::store_pidfds() {
+  for (const auto& [section, who] : processes_) {
+    if (!who->child || who->is_stored) continue;
+    world_.notifier.unstore(section);
+    world_.notifier.store(section, who->child->pidfd());
+    who->is_stored = true;
+  }
+}
+
+void Supervisor::sweep() {
+  std::vector<int> live;
+  for (const auto& [section, who] : processes_) {
+    if (who->child) live.push_back(who->child->pid());
+  }
+  for (const auto& [section, child] : held_back_)
+    live.push_back(child->pid());
+  std::sort(live.begin(), live.end());
+  const std::size_t count = world_.processes.kill_escaped(settings_.agent_id, live);
+  if (count == 0) return;
+  world_.log.write(
+      supervise::Severity::warning, kLogName,
+      "Killed " + std::to_string(count) + " processes that ended processes had left behind");
+}
+
+// A process that holds too much is found after the pace that its growth asks for, all that are due
+// in one wake-up.
+void Supervisor::watch_memory(Supervised& who) {
+  who.gauge.reset();
+  if (who.memory_limit_bytes == 0) return;
+  who.memory_at = world_.clock.now();
+  who.memory_bytes = 0;
+  who.memory_next = who.memory_at + first_memory_sample(who.memory_limit_bytes);
+  if (memory_alarm_at_ && *memory_alarm_at_ <= who.memory_next) return;
+  memory_alarm_at_ = who.memory_next;
+  memory_alarm_->set(*memory_alarm_at_);
+}
+
+void Supervisor::sample_memory() {
+  const Instant now = world_.clock.now();
+  std::optional<Instant> next;
+  std::vector<std::pair<Supervised*, supervise::MemoryExceeded>> exceeded;
+  for (const auto& [section, entry] : processes_) {
+    Supervised& who = *entry;
+    const auto* process = live_process(who.state);
+    if (process == nullptr || who.memory_limit_bytes == 0) continue;
+    if (who.memory_next <= now + kMemorySlack) {
+      if (!who.gauge) who.gauge = world_.processes.gauge(process->pid);
+      const auto bytes = who.gauge->resident_bytes().value_or(0);
+      const MemorySample sample{bytes, who.memory_bytes, now - who.memory_at};
+      who.memory_next = now + next_memory_sample(sample, who.memory_limit_bytes);
+      who.memory_bytes = bytes;
+      who.memory_at = now;
+      if (bytes > who.memory_limit_bytes) {
+        exceeded.push_back({&who, {process->pid, bytes, who.memory_limit_bytes}});
+      }
+    }
+    next = next ? std::min(*next, who.memory_next) : who.memory_next;
+  }
+  memory_alarm_at_ = next;
+  if (next) memory_alarm_->set(*next);
+  for (auto& [who, event] : exceeded)
+    dispatch(*who, event);
+}
+
+}  // namespace fdbpack::agent

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Feeds what happens to supervise::step and performs what it answers. There is no policy here.
+//
+//   conf, signals, exits, timers, memory  -->  dispatch  -->  step  -->  perform
+//                                                 ^                        |
+//                                                 +-- launched, group gone-+
+//
+// Runs on the agent's thread. On the way from a death to the new process nothing is written,
+// looked up or waited for; the log, the state and the status follow afterwards.
+#pragma once
+
+#include "agent/conf_keeper.hpp"
+#include "agent/last_lines.hpp"
+#include "agent/world.hpp"
+#include "fdbpack/base/random.hpp"
+#include "fdbpack/base/text.hpp"
+#include "fdbpack/supervise/conf_change.hpp"
+#include "fdbpack/supervise/machine.hpp"
+#include "fdbpack/wire/agent_state.hpp"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fdbpack::agent {
+
+// One section, for as long as it is configured or something of it lives.
+struct Supervised {
+  std::string section;
+  supervise::Policy policy;
+  supervise::State state;
+  bool kill_on_change = true;
+  std::optional<conf::ProcessCommand> command;  // none: adopted, and no conf has named it yet
+  std::vector<std::string> launch_argv;         // command->argv with $PID replaced; empty: as is
+  std::optional<ports::Identity> identity;
+
+  std::unique_ptr<ports::Child> child;
+  std::optional<ports::OutputId> output;
+  LastLines lines;
+  std::optional<Instant> timer;
+  std::optional<ports::ProcessStamp> stamp;  // of the live process, read when it is first needed
+  WallTime started_wall;
+  std::vector<std::string> running_argv;  // of the live process; empty: it was adopted
+  std::uint64_t memory_limit_bytes = 0;   // of the live process
+  std::unique_ptr<ports::MemoryGauge> gauge;
+  std::uint64_t memory_bytes = 0;  // when last looked at
+  Instant memory_at;
+  Instant memory_next;
+  bool is_stored = false;  // its pidfd is with the service manager
+};
+
+struct SupervisorSettings {
+  std::string agent_id;
+  std::vector<std::string> environment;  // what children inherit, "NAME=value"
+  Duration stop_grace = std::chrono::seconds(10);
+  bool dies_with_agent = false;
+  std::vector<ports::ResourceLimit> limits;  // of children
+  std::uint64_t random_seed = 0;
+};
+
+class Supervisor {
+ public:
+  Supervisor(World& world, SupervisorSettings settings, std::function<void()> on_change);
+  ~Supervisor();
+
+  // Before the first conf. `streams`: its output, when it came over a re-exec.
+  void adopt(const ports::Found& found, const wire::ProcessRecord* record,
+             std::optional<ports::OutputFds> streams);
+  // A process that may be `found.section`'s but cannot be verified: nothing is started meanwhile.
+  void hold_back(const ports::Found& found);
+  void hold(const std::string& section);
+
+  void apply(const LoadedConf& loaded);
+  void reset();
+  void shut_down(Instant kill_by);
+
+  void on_line(ports::OutputId id, ports::Stream stream, std::string_view line);
+  void reap_strangers();
+
+  [[nodiscard]] std::size_t live() const;
+  [[nodiscard]] std::uint64_t strangers() const { return strangers_; }
+  [[nodiscard]] wire::AgentState snapshot();
+  void store_pidfds();
+  // What processes that are gone left running outside their process group.
+  void sweep();
+
+  using Processes = std::map<std::string, std::unique_ptr<Supervised>, text::IgnoreCaseLess>;
+  [[nodiscard]] const Processes& processes() const { return processes_; }
+
+ private:
+  struct Pending {
+    Supervised* who;
+    supervise::Event event;
+  };
+
+  Supervised& entry(const std::string& section);
+  void dispatch_to_all(const supervise::Event& event);
+  void apply_change(const supervise::Change& change, const LoadedConf& loaded);
+  void dispatch(Supervised& who, supervise::Event event);
+  void take_step(Supervised& who, const supervise::Event& event);
+  void perform(Supervised& who, const supervise::Action& action);
+  void launch(Supervised& who, const supervise::Revision& revision);
+  [[nodiscard]] ports::LaunchPlan plan_for(const Supervised& who,
+                                           const supervise::Revision& revision) const;
+  void send(Supervised& who, const supervise::SendSignal& action);
+  void set_timer(Supervised& who, std::optional<Instant> at);
+  void note(const Supervised& who, const supervise::Note& note);
+  void on_exit(Supervised& who, const supervise::Exit& exit, bool group_lives);
+  void on_alarm();
+  void open_output(Supervised& who);
+  void look_for_listener(Supervised& who);
+  void joined(const std::string& section, int pid);
+
+  void watch_memory(Supervised& who);
+  void sample_memory();
+
+  World& world_;
+  SupervisorSettings settings_;
+  std::function<void()> on_change_;
+  Random random_;
+  Processes processes_;
+  std::map<std::string, std::unique_ptr<ports::Child>, text::IgnoreCaseLess> held_back_;
+  const LoadedConf* loaded_ = nullptr;  // the conf in force, for sections held back
+  std::map<ports::OutputId, Supervised*> by_output_;
+  std::set<std::pair<Instant, Supervised*>> timers_;
+  std::unique_ptr<ports::Alarm> alarm_;
+  std::unique_ptr<ports::Alarm> memory_alarm_;
+  std::optional<Instant> memory_alarm_at_;
+  std::deque<Pending> pending_;
+  std::vector<std::string> forgotten_;
+  bool is_dispatching_ = false;
+  std::uint64_t strangers_ = 0;
+};
+
+}  // namespace fdbpack::agent

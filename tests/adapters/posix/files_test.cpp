@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/posix/files.hpp"
+
+#include "tests/adapters/posix/support.hpp"
+
+#include <sys/stat.h>
+
+namespace fdbpack::posix {
+namespace {
+
+TEST(Files, WhatWasReplacedIsReadBack) {
+  const test::TempDir dir;
+  PosixFiles files;
+  ASSERT_TRUE(files.make_directories(dir.path("a/b"), 0700));
+  ASSERT_TRUE(files.replace(dir.path("a/b/f"), "one", 0600));
+  ASSERT_TRUE(files.replace(dir.path("a/b/f"), "two", 0600));
+  EXPECT_EQ(*files.read(dir.path("a/b/f"), 100), "two");
+  EXPECT_FALSE(std::filesystem::exists(dir.path("a/b/f.new")));
+}
+
+TEST(Files, WhatIsTooLargeMissingOrNoFileIsAnError) {
+  const test::TempDir dir;
+  PosixFiles files;
+  EXPECT_EQ(files.read(dir.path("none"), 100).error().code, ErrorCode::not_found);
+  EXPECT_EQ(files.read(dir.write("f", "four"), 3).error().code, ErrorCode::invalid_argument);
+  EXPECT_TRUE(files.read(dir.path("f"), 4));
+  ASSERT_EQ(::mkfifo(dir.path("fifo").c_str(), 0600), 0);
+  EXPECT_FALSE(files.read(dir.path("fifo"), 100));
+  EXPECT_FALSE(files.read(dir.path(), 100));
+}
+
+TEST(Files, AFailedReplacementLeavesTheOldText) {
+  const test::TempDir dir;
+  PosixFiles files;
+  const auto path = dir.write("f", "old");
+  std::filesystem::create_directory(path + ".new");  // in the way
+  EXPECT_FALSE(files.replace(path, "new", 0600));
+  EXPECT_EQ(test::read_file(path), "old");
+}
+
+}  // namespace
+}  // namespace fdbpack::posix
