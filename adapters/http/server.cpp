@@ -17,7 +17,7 @@
 namespace fdbpack::http_server {
 
 namespace asio = boost::asio;
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
 
 namespace {
 

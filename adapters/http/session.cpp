@@ -145,6 +145,7 @@ class StreamSession final : public Session {
   // False when there will be no further request; what there is to say about it is in the outbox.
   Awaitable<bool> read_request() {
     parser_.begin(request_);
+    is_first_wait_ = has_served_;  // a new connection has been in its first phase from the start
     for (;;) {
       std::size_t consumed = 0;
       const Step step = parser_.read(input_.view(), consumed);
@@ -172,14 +173,16 @@ class StreamSession final : public Session {
   }
 
   // What we wait for now, and for how long. A phase that goes on keeps its deadline: a client that
-  // sends a byte now and then gains nothing.
+  // sends a byte now and then gains nothing. The first wait for a request begins a phase anew, for
+  // the one that is noted may be of a request before.
   void wait_for_input() {
     const http::Limits& limits = host_.limits();
+    const bool is_anew = std::exchange(is_first_wait_, false);
     if (parser_.has_head()) {
-      if (phase() != Phase::body) enter(Phase::body, limits.request_deadline);
+      if (is_anew || phase() != Phase::body) enter(Phase::body, limits.request_deadline);
     } else if (parser_.has_begun()) {
-      if (phase() != Phase::head) enter(Phase::head, limits.header_deadline);
-    } else if (has_served_ && phase() != Phase::idle) {
+      if (is_anew || phase() != Phase::head) enter(Phase::head, limits.header_deadline);
+    } else if (is_anew) {
       enter(Phase::idle, limits.idle_deadline);
     }
   }
@@ -357,6 +360,7 @@ class StreamSession final : public Session {
   Timer signal_;
   std::optional<http::Response> early_answer_;
   bool has_served_ = false;
+  bool is_first_wait_ = false;
   bool is_last_ = false;
   bool is_closed_ = false;
   bool is_timed_out_ = false;

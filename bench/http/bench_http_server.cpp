@@ -13,9 +13,8 @@
 #include <csignal>
 #include <cstdio>
 
+namespace fdbpack {
 namespace {
-
-using namespace fdbpack;
 
 // One route, looked up for every request as in a daemon.
 class PageHandler final : public ports::HttpHandler {
@@ -41,9 +40,7 @@ class PageHandler final : public ports::HttpHandler {
   http::PagePtr page_;
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int serve(int argc, char** argv) {
   const auto size = text::parse_decimal(argc == 2 ? argv[1] : "2048");
   if (!size) return 64;
   boost::asio::io_context io(1);
@@ -64,4 +61,11 @@ int main(int argc, char** argv) {
   });
   io.run();
   return 0;
+}
+
+}  // namespace
+}  // namespace fdbpack
+
+int main(int argc, char** argv) {
+  return fdbpack::serve(argc, argv);
 }

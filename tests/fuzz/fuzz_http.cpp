@@ -13,9 +13,9 @@
 #include <string>
 #include <string_view>
 
+namespace fdbpack {
 namespace {
 
-using namespace fdbpack;
 using http_server::RequestParser;
 using Step = RequestParser::Step;
 
@@ -64,10 +64,7 @@ std::string understand(std::string_view input, std::size_t piece) {
   return log;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
+void check(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data + 1), size - 1);
   // A whole read can refuse a header that a later piece would have refused too, so only what was
   // understood before any refusal is compared.
@@ -79,5 +76,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (understood(whole) != understood(pieces)) std::abort();
   const auto rules = http::PeerRules::parse(input);
   if (rules) static_cast<void>(rules->matches({}));
+}
+
+}  // namespace
+}  // namespace fdbpack
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > 0) fdbpack::check(data, size);
   return 0;
 }

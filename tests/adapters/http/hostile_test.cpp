@@ -11,7 +11,7 @@
 namespace fdbpack::http_server {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
 
 TEST_F(HttpServerTest, RefusesWhatIsNoRequest) {
   start();
@@ -124,6 +124,32 @@ TEST_F(HttpServerTest, TellsAClientThatIsTooSlow) {
   EXPECT_TRUE(idle.is_closed_by_server());
   EXPECT_EQ(counters().timeouts, 4U);
   EXPECT_TRUE(comes_to(0));
+}
+
+// A connection in use outlives many idle deadlines, and pipelining many header deadlines.
+TEST_F(HttpServerTest, KeepsConnectionsThatAreUsed) {
+  http::Limits limits;
+  limits.header_deadline = 300ms;
+  limits.request_deadline = 300ms;
+  limits.idle_deadline = 300ms;
+  start(limits);
+  Client used(port_);
+  Client posting(port_);
+  Client pipelining(port_);
+  const std::string post = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab";
+  pipelining.send("GET");
+  for (int lives = 0; lives < 3; ++lives) {
+    Client clock(port_);  // sends nothing: the server closes it after one deadline
+    ::pollfd poll{clock.fd(), POLLIN, 0};
+    for (int i = 0; i < kDeadlineMs / 20; ++i) {
+      ASSERT_EQ(used.ask(get("/livez")).status, 200);
+      ASSERT_TRUE(posting.send(post));
+      ASSERT_EQ(posting.ask("cd").body, "abcd");
+      // Always leaves a part of the next request behind.
+      ASSERT_EQ(pipelining.ask(get("/livez").substr(3) + "GET").status, 200);
+      if (::poll(&poll, 1, 20) != 0) break;
+    }
+  }
 }
 
 // One byte now and then does not make the deadline longer.

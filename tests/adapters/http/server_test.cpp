@@ -7,7 +7,8 @@
 namespace fdbpack::http_server {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 TEST_F(HttpServerTest, AnswersAndKeepsTheConnection) {
   start();

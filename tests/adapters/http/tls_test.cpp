@@ -13,7 +13,7 @@
 namespace fdbpack::http_server {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
 using support::Certificate;
 using support::make_certificate;
 
