@@ -91,7 +91,8 @@ class StreamSession final : public Session {
   }
 
   void interrupt() override {
-    ++host_.counters().timeouts;
+    // A client that does not say goodbye is not late with anything.
+    if (phase() != Phase::farewell) ++host_.counters().timeouts;
     if (phase() == Phase::farewell || phase() == Phase::writing) {
       // The client does not read: what the kernel still holds for it goes too.
       error_code ignored;

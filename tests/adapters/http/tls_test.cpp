@@ -281,7 +281,7 @@ TEST_F(TlsServerTest, TakesANewAuthority) {
 
 TEST_F(TlsServerTest, IsNotHeldByAClientThatDoesNotShakeHands) {
   http::Limits limits;
-  limits.header_deadline = 100ms;
+  limits.header_deadline = 1000ms;
   start_tls({}, limits);
   Client silent(port_);
   EXPECT_EQ(TlsClient(port_).body(get("/livez")), "ok\n");
