@@ -16,6 +16,7 @@ from pathlib import Path
 # A module of core may include these modules of core, besides itself.
 CORE_MODULES = {
     "base": set(),
+    "http": {"base"},
     "model": {"base"},
     "conf": {"base", "model"},
     "place": {"base", "model"},
