@@ -3,6 +3,7 @@
 
 #include "adapters/posix/pidfd.hpp"
 #include "fdbpack/base/text.hpp"
+#include "fdbpack/wire/agent_state.hpp"
 
 #include <climits>
 
@@ -184,7 +185,8 @@ ports::Findings ProcTable::find(const std::string& agent_id, const supervise::Ag
   return findings;
 }
 
-void ProcTable::find_handed(const std::string& agent_id, int fd, const supervise::AgentState& recorded,
+void ProcTable::find_handed(const std::string& agent_id, int fd,
+                            const supervise::AgentState& recorded,
                             ports::Findings& findings) const {
   UniqueFd pidfd(fd);
   const auto pid = pid_of_pidfd(pidfd.get());
@@ -248,7 +250,8 @@ void ProcTable::find_recorded(const std::string& agent_id, const supervise::Proc
 
 void ProcTable::find_marked(const std::string& agent_id, int pid,
                             const std::vector<std::uint32_t>& uids,
-                            const supervise::AgentState& recorded, ports::Findings& findings) const {
+                            const supervise::AgentState& recorded,
+                            ports::Findings& findings) const {
   struct stat owner {};
   const std::string directory = root_ + "/" + std::to_string(pid);
   if (::stat(directory.c_str(), &owner) != 0) return;
