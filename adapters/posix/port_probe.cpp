@@ -15,24 +15,20 @@ namespace {
 
 constexpr auto kRetry = std::chrono::milliseconds(250);
 
-// Keeps itself alive until it has answered.
-class Attempt : public std::enable_shared_from_this<Attempt> {
+}  // namespace
+
+class ConnectProbe::Attempt : public std::enable_shared_from_this<Attempt> {
  public:
-  Attempt(asio::io_context& io, ports::Clock& clock, asio::ip::tcp::endpoint endpoint,
-          Instant give_up_at, std::function<void(bool)> on_answer)
-      : clock_(clock),
+  Attempt(ConnectProbe& owner, asio::io_context& io, ports::Clock& clock,
+          asio::ip::tcp::endpoint endpoint, Instant give_up_at, std::function<void(bool)> on_answer)
+      : owner_(owner),
+        clock_(clock),
         endpoint_(std::move(endpoint)),
         give_up_at_(give_up_at),
         on_answer_(std::move(on_answer)),
         socket_(io),
         alarm_(clock.make_alarm([this] { on_alarm(); })) {}
 
-  void start() {
-    self_ = shared_from_this();
-    connect();
-  }
-
- private:
   void connect() {
     is_connecting_ = true;
     alarm_->set(std::min<Instant>(give_up_at_, clock_.now() + std::chrono::seconds(2)));
@@ -41,6 +37,7 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
     });
   }
 
+ private:
   void on_connected(bool accepts) {
     is_connecting_ = false;
     boost::system::error_code ignored;
@@ -60,10 +57,12 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
 
   void answer(bool accepts) {
     alarm_->clear();
-    const auto keep = std::move(self_);
+    const auto keep = shared_from_this();
+    owner_.attempts_.erase(keep);
     on_answer_(accepts);
   }
 
+  ConnectProbe& owner_;
   ports::Clock& clock_;
   asio::ip::tcp::endpoint endpoint_;
   Instant give_up_at_;
@@ -71,10 +70,11 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   asio::ip::tcp::socket socket_;
   std::unique_ptr<ports::Alarm> alarm_;
   bool is_connecting_ = false;
-  std::shared_ptr<Attempt> self_;
 };
 
-}  // namespace
+ConnectProbe::ConnectProbe(asio::io_context& io, ports::Clock& clock) : io_(io), clock_(clock) {}
+
+ConnectProbe::~ConnectProbe() = default;
 
 void ConnectProbe::wait_for_listener(std::string address, std::uint16_t port, Duration patience,
                                      std::function<void(bool accepts)> on_answer) {
@@ -84,9 +84,11 @@ void ConnectProbe::wait_for_listener(std::string address, std::uint16_t port, Du
     asio::post(io_, [on_answer = std::move(on_answer)] { on_answer(false); });
     return;
   }
-  std::make_shared<Attempt>(io_, clock_, asio::ip::tcp::endpoint(ip, port), clock_.now() + patience,
-                            std::move(on_answer))
-      ->start();
+  const auto attempt =
+      std::make_shared<Attempt>(*this, io_, clock_, asio::ip::tcp::endpoint(ip, port),
+                                clock_.now() + patience, std::move(on_answer));
+  attempts_.insert(attempt);
+  attempt->connect();
 }
 
 }  // namespace fdbpack::posix
