@@ -57,7 +57,7 @@ class Program {
       : options_(options),
         arguments_(std::move(arguments)),
         environment_(posix::own_environment()),
-        handover_(take_handover()),
+        handover_(posix::take_handover()),
         limits_(posix::raise_limits()) {
     if (handover_ && !limits_.empty()) limits_.front().soft = handover_->files_max;
   }
@@ -76,7 +76,7 @@ class Program {
   std::vector<std::string> environment_;  // before anything was taken out of it
   std::optional<wire::Handover> handover_;
   std::vector<ports::ResourceLimit> limits_;
-  std::string program_ = program_path();
+  std::string program_ = posix::program_path();
   std::string directory_ = current_directory();  // before we left it
 
   boost::asio::io_context io_{1};
@@ -209,7 +209,7 @@ void Program::replace_self() {
   if (::chdir(directory_.c_str()) != 0) {
     log_.write(supervise::Severity::warning, kLogName, directory_ + " cannot be entered any more");
   }
-  const Error error = replace_program(handover, program_, arguments_, environment_);
+  const Error error = posix::replace_program(handover, program_, arguments_, environment_);
   if (::chdir("/") != 0) std::abort();  // it worked before
   log_.write(supervise::Severity::error, kLogName,
              "The program could not be replaced: " + error.message);
