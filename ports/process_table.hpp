@@ -64,7 +64,8 @@ class ProcessTable {
   // `handed`: descriptors of processes that the service manager kept for us, or that came over a
   // re-exec. They are taken over. Every descriptor is opened first and verified after, so that a
   // pid that is used anew meanwhile cannot be mistaken. `uids`: owners that are ours.
-  [[nodiscard]] virtual Findings find(const std::string& agent_id, const supervise::AgentState& recorded,
+  [[nodiscard]] virtual Findings find(const std::string& agent_id,
+                                      const supervise::AgentState& recorded,
                                       std::vector<int> handed,
                                       const std::vector<std::uint32_t>& uids) = 0;
   // Never null; of a process that is gone it shows nothing.

@@ -21,5 +21,6 @@ int main() {
   close(fd);
   const char* notify = getenv("NOTIFY_FD");
   if (notify != nullptr && write(atoi(notify), "\n", 1) != 1) return 1;
-  while (true) pause();
+  while (true)
+    pause();
 }

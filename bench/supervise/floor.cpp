@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
   }
   command = argv[2];
   epoll = epoll_create1(EPOLL_CLOEXEC);
-  for (int i = atoi(argv[1]); i > 0; --i) start();
+  for (int i = atoi(argv[1]); i > 0; --i)
+    start();
   while (true) {
     epoll_event events[64];
     const int count = epoll_wait(epoll, events, 64, -1);

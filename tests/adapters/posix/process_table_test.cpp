@@ -33,14 +33,14 @@ class ProcessTable : public testing::Test {
     started_.push_back(std::get<Spawned>(outcome).pid);
     return started_.back();
   }
-  wire::AgentState state(int pid, const std::string& section) {
-    wire::ProcessRecord record;
+  supervise::AgentState state(int pid, const std::string& section) {
+    supervise::ProcessRecord record;
     record.section = section;
     record.pid = pid;
     record.start_ticks = table_.stamp(pid)->start_ticks;
     return {table_.boot_id(), agent_, {record}};
   }
-  void find(const wire::AgentState& recorded, std::vector<int> handed = {}) {
+  void find(const supervise::AgentState& recorded, std::vector<int> handed = {}) {
     findings_ = table_.find(agent_, recorded, std::move(handed), {::geteuid()});
   }
 
