@@ -100,10 +100,8 @@ TEST_F(Adoption, ABrokenConfMeanwhileTouchesNobody) {
 
 TEST_F(Adoption, AUserThatIsGoneMeanwhileDoesNotMakeProcessesTheAgents) {
   crash();
-  for (const char* name : {"f.conf", "state/last-good.conf"}) {
-    (void)dir_.write(name,
-                     "[fdbmonitor]\nuser = no-such-user\n[y.1]\ncommand = " + sleeper() + "\n");
-  }
+  write_conf("[fdbmonitor]\nuser = no-such-user\n[y.1]\ncommand = " + sleeper() + "\n");
+  (void)dir_.write("state/last-good.conf", test::read_file(dir_.path("f.conf")));
   log_.lines.clear();
   start();
   ASSERT_TRUE(wait([&] { return phase("y.1") == "waiting"; }));
