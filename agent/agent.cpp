@@ -75,7 +75,7 @@ Status Agent::start(Inheritance inheritance) {
   for (const auto& found : findings.found) {
     const auto& unverified = findings.unverified;
     if (std::find(unverified.begin(), unverified.end(), found.section) != unverified.end()) {
-      supervisor_.hold_back(found);
+      supervisor_.hold_back(found, recorded.find(found.section));
       continue;
     }
     const auto streams = inheritance.streams.find(found.section);
@@ -213,6 +213,8 @@ void Agent::write_files() {
   if (world_.output.is_degraded()) {
     facts_.degraded.push_back("output of processes is looked for once a second only");
   }
+  for (auto& sentence : supervisor_.held_back())
+    facts_.degraded.push_back(std::move(sentence));
   if (!state_error_.empty()) facts_.degraded.push_back("the state is not kept: " + state_error_);
   const auto page = status_page(facts_, conf_, supervisor_, world_);
   const auto written = world_.files.replace(state_dir_.status(), page, kPublicMode);

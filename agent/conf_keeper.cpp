@@ -28,7 +28,10 @@ ConfKeeper::ConfKeeper(World& world, std::string path, const StateDir& state_dir
 void ConfKeeper::restore() {
   auto text = world_.files.read(state_dir_.last_good_conf(), kConfBytesMax);
   if (!text) return;
-  in_force_ = make_candidate(*std::move(text)).loaded;
+  auto candidate = make_candidate(*std::move(text));
+  // Nothing to guard; a file that a power failure emptied looks like this, too.
+  if (candidate.loaded.conf.processes.empty()) return;
+  in_force_ = std::move(candidate.loaded);
 }
 
 ConfKeeper::Candidate ConfKeeper::make_candidate(std::string text) {
@@ -101,7 +104,8 @@ bool ConfKeeper::refuse(std::vector<conf::Diagnostic> reasons) {
   for (const auto& problem : problems_) {
     world_.log.write(supervise::Severity::error, kLogName,
                      "Unable to load configuration file " + path_ +
-                         ", keeping the last good one: " + conf::to_string(problem));
+                         (in_force_ ? ", keeping the last good one: " : ": ") +
+                         conf::to_string(problem));
   }
   return false;
 }

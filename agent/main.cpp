@@ -66,6 +66,7 @@ class Program {
 
  private:
   Result<posix::LockFile> lock();
+  Status lock_state();
   AgentSettings settings() const;
   Inheritance inheritance();
   void on_signal(int signal);
@@ -86,6 +87,7 @@ class Program {
                       {options_.logs_json ? posix::LogFormat::json : posix::LogFormat::fdbmonitor,
                        options_.log_group, options_.is_daemon}};
   std::optional<posix::LockFile> lock_;
+  std::optional<posix::LockFile> state_lock_;  // none: the directory cannot be written to
   std::optional<Agent> agent_;
   int exit_code_ = 0;
 };
@@ -95,6 +97,18 @@ Result<posix::LockFile> Program::lock() {
     return posix::LockFile::inherited(options_.lock_path, handover_->lock_fd);
   }
   return posix::LockFile::acquire(options_.lock_path);
+}
+
+// Two agents with one state directory would take each other's processes for their own. Unlike the
+// lock file this lock is not handed over: it ends with the program and is taken by the next.
+Status Program::lock_state() {
+  posix::PosixFiles files;
+  if (!files.make_directories(options_.state_dir, kStateDirMode)) return {};
+  auto locked = posix::LockFile::acquire(options_.state_dir + "/lock");
+  if (!locked && locked.error().code == ErrorCode::already_exists) return fail(locked.error());
+  if (!locked) return {};
+  state_lock_ = *std::move(locked);
+  return state_lock_->write_pid(::getpid());
 }
 
 AgentSettings Program::settings() const {
@@ -144,6 +158,15 @@ int Program::run(posix::Daemon* daemon) {
   if (::chdir("/") != 0) return kFailure;
   if (auto written = lock_->write_pid(::getpid()); !written) {
     log_.write(supervise::Severity::warning, kLogName, written.error().message);
+  }
+
+  if (auto status = lock_state(); !status) {
+    log_.write(supervise::Severity::error, kLogName, status.error().message);
+    if (!state_lock_ && !handover_) {
+      if (daemon != nullptr) daemon->report(kUnavailable);
+      lock_->remove();
+      return kUnavailable;
+    }
   }
 
   auto inherited = inheritance();

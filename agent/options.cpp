@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <vector>
@@ -86,6 +87,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   CLI::App& monitor = *app.add_subcommand("monitor", "In place of fdbmonitor: supervise a conf");
   monitor.add_option("--conffile", options.conf_path, "The conf")->capture_default_str();
   add_common(monitor, options, grace_s);
+  if (name == "fdbmonitor") monitor.set_version_flag("--version", FDBPACK_VERSION);
   CLI::App& run = *app.add_subcommand("run", "Supervise the process groups of a configuration");
   run.add_option("--config", options.conf_path, "The configuration, JSON")->required();
   add_common(run, options, grace_s);
@@ -97,6 +99,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
     return ExitCode{code == 0 ? 0 : kUsageError};
   }
   options.mode = run.parsed() ? Mode::run : Mode::monitor;
+  if (!std::isfinite(grace_s)) return ExitCode{refuse("--stop-grace must be a number of seconds")};
   options.stop_grace = std::chrono::milliseconds(static_cast<std::int64_t>(grace_s * 1000));
   if (const int code = finish(options); code != 0) return ExitCode{code};
   return options;

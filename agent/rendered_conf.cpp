@@ -57,8 +57,10 @@ Result<std::string> render_conf(const wire::AgentConfig& config) {
     take_over(whole, conf::parse(*filled).document, group);
   }
   std::string text = conf::print(whole);
-  // Whoever lists no group means it.
-  if (config.groups.empty()) text += std::string(supervise::kNoProcessesMarker) + "\n";
+  // Whoever lists no group means it. The JSON was complete, and so is what is made of it: with a
+  // last line of its own it is never the beginning of another conf, which would be refused.
+  text += config.groups.empty() ? std::string(supervise::kNoProcessesMarker) : "# complete";
+  text += "\n";
   return text;
 }
 

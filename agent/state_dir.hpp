@@ -3,9 +3,10 @@
 // What the agent keeps on disk.
 //
 //   <state directory>/          0750
-//     state.json        0600    processes it left running; for the agent after it
-//     (wire/agent_state) last-good.conf    0600    the conf in force; guards against a broken one
-//     over a restart status.json       0644    what an administrator or another program may read
+//     lock              0640    held by the one agent that uses the directory
+//     state.json        0600    processes left running, for the agent after it (wire/agent_state)
+//     last-good.conf    0600    the conf in force; guards against a broken one over a restart
+//     status.json       0644    what an administrator or another program may read
 //
 // All of it is replaced whole. None of it is needed: without it processes are found by their marks,
 // and the conf is taken as it is.

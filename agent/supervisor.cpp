@@ -103,11 +103,13 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
   dispatch(who, event);
 }
 
-void Supervisor::hold_back(const ports::Found& found) {
+void Supervisor::hold_back(const ports::Found& found, const wire::ProcessRecord* record) {
   const std::string section = found.section;
-  held_back_[section] =
+  HeldBack& held = held_back_[section];
+  if (record != nullptr) held.record = *record;
+  held.child =
       world_.launcher.adopt(found.pid, found.pidfd, [this, section](const supervise::Exit&, bool) {
-        const auto child = std::move(held_back_[section]);
+        const auto child = std::move(held_back_[section].child);
         held_back_.erase(section);
         if (loaded_ != nullptr) apply(*loaded_);
       });
@@ -144,6 +146,10 @@ void Supervisor::apply_change(const supervise::Change& change, const LoadedConf&
   who.launch_argv =
       loaded.launch_argv.empty() ? std::vector<std::string>() : loaded.launch_argv.at(index);
   who.identity = loaded.identity;
+  who.unknown_account.reset();
+  if (!who.identity && !(loaded.conf.user.empty() && loaded.conf.group.empty())) {
+    who.unknown_account.emplace(loaded.conf.user, loaded.conf.group);
+  }
   const bool is_known = who.state.is_configured;
   if (change.kind == supervise::ChangeKind::unchanged && is_known) return;
   who.command = command;
@@ -227,7 +233,26 @@ void Supervisor::perform(Supervised& who, const supervise::Action& action) {
              action);
 }
 
+// A process whose user nobody knows must not run as the agent's user, which may be root: its files
+// would be root's. It waits like any other that cannot be started; accounts may come later.
+bool Supervisor::has_account(Supervised& who) {
+  if (!who.unknown_account) return true;
+  auto identity = world_.accounts.look_up(who.unknown_account->first, who.unknown_account->second);
+  if (identity) {
+    who.identity = *std::move(identity);
+    who.unknown_account.reset();
+    return true;
+  }
+  world_.log.write(supervise::Severity::error, who.section,
+                   "Unable to launch " + who.policy.command + " for " + who.section + " (" +
+                       identity.error().message + ")");
+  return false;
+}
+
 void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
+  if (!has_account(who)) {
+    return dispatch(who, supervise::LaunchFailed{supervise::SpawnFailed{ENOENT}});
+  }
   open_output(who);
   who.cgroup = world_.cgroups.prepare(who.section);
   if (!who.cgroup.empty()) who.oom_kills = world_.cgroups.oom_kills(who.section).value_or(0);

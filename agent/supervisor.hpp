@@ -39,6 +39,8 @@ struct Supervised {
   std::optional<conf::ProcessCommand> command;  // none: adopted, and no conf has named it yet
   std::vector<std::string> launch_argv;         // command->argv with $PID replaced; empty: as is
   std::optional<ports::Identity> identity;
+  // "user", "group" of the conf when they were unknown as it was read: looked up at each start.
+  std::optional<std::pair<std::string, std::string>> unknown_account;
 
   std::unique_ptr<ports::Child> child;
   std::optional<ports::OutputId> output;
@@ -76,7 +78,8 @@ class Supervisor {
   void adopt(const ports::Found& found, const wire::ProcessRecord* record,
              std::optional<ports::OutputFds> streams);
   // A process that may be `found.section`'s but cannot be verified: nothing is started meanwhile.
-  void hold_back(const ports::Found& found);
+  // Its record is kept, or the next agent would start it beside the one that may live.
+  void hold_back(const ports::Found& found, const wire::ProcessRecord* record);
   void hold(const std::string& section);
 
   void apply(const LoadedConf& loaded);
@@ -97,8 +100,14 @@ class Supervisor {
 
   using Processes = std::map<std::string, std::unique_ptr<Supervised>, text::IgnoreCaseLess>;
   [[nodiscard]] const Processes& processes() const { return processes_; }
+  // One sentence for each section that is not started because its process may live.
+  [[nodiscard]] std::vector<std::string> held_back() const;
 
  private:
+  struct HeldBack {
+    std::unique_ptr<ports::Child> child;
+    std::optional<wire::ProcessRecord> record;
+  };
   struct Pending {
     Supervised* who;
     supervise::Event event;
@@ -111,6 +120,7 @@ class Supervisor {
   void take_step(Supervised& who, const supervise::Event& event);
   void perform(Supervised& who, const supervise::Action& action);
   void launch(Supervised& who, const supervise::Revision& revision);
+  [[nodiscard]] bool has_account(Supervised& who);
   [[nodiscard]] ports::LaunchPlan plan_for(const Supervised& who,
                                            const supervise::Revision& revision) const;
   void send(Supervised& who, const supervise::SendSignal& action);
@@ -131,7 +141,7 @@ class Supervisor {
   std::function<void()> on_change_;
   Random random_;
   Processes processes_;
-  std::map<std::string, std::unique_ptr<ports::Child>, text::IgnoreCaseLess> held_back_;
+  std::map<std::string, HeldBack, text::IgnoreCaseLess> held_back_;
   const LoadedConf* loaded_ = nullptr;  // the conf in force, for sections held back
   std::map<ports::OutputId, Supervised*> by_output_;
   std::set<std::pair<Instant, Supervised*>> timers_;

@@ -36,7 +36,19 @@ wire::AgentState Supervisor::snapshot() {
     }
     result.processes.push_back(std::move(record));
   }
+  for (const auto& [section, held] : held_back_) {
+    if (held.record) result.processes.push_back(*held.record);
+  }
   return result;
+}
+
+std::vector<std::string> Supervisor::held_back() const {
+  std::vector<std::string> sentences;
+  for (const auto& [section, held] : held_back_) {
+    sentences.push_back(section + " is not started: process " + std::to_string(held.child->pid()) +
+                        " may be it and cannot be verified");
+  }
+  return sentences;
 }
 
 void Supervisor::store_pidfds() {
@@ -53,8 +65,8 @@ void Supervisor::sweep() {
   for (const auto& [section, who] : processes_) {
     if (who->child) live.push_back(who->child->pid());
   }
-  for (const auto& [section, child] : held_back_)
-    live.push_back(child->pid());
+  for (const auto& [section, held] : held_back_)
+    live.push_back(held.child->pid());
   std::sort(live.begin(), live.end());
   const std::size_t count = world_.processes.kill_escaped(settings_.agent_id, live);
   if (count == 0) return;

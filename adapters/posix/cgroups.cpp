@@ -53,7 +53,12 @@ DelegatedCgroups::DelegatedCgroups(const std::string& directory) {
     degraded_ = "no cgroups: switched off";
     return;
   }
-  const std::string own = directory == "auto" ? own_directory() : directory;
+  std::string own = directory == "auto" ? own_directory() : directory;
+  // After the program has replaced itself it is where it went before.
+  if (constexpr std::string_view kAgent = "/agent"; directory == "auto" && own.ends_with(kAgent)) {
+    const std::string parent = own.substr(0, own.size() - kAgent.size());
+    if (is_marked_delegated(parent)) own = parent;
+  }
   if (own.empty()) {
     degraded_ = "no cgroups: there is no cgroup v2 tree";
   } else if (directory == "auto" && !is_marked_delegated(own)) {
@@ -80,11 +85,17 @@ void DelegatedCgroups::use(const std::string& directory) {
 }
 
 std::string DelegatedCgroups::path_of(const std::string& section) const {
-  std::string name = section;
-  for (char& c : name) {
-    if (c == '/' || c <= ' ') c = '_';
+  // Two sections never share one: removing a cgroup kills all that is in it.
+  std::string path = root_ + "/p-";
+  for (const char c : section) {
+    if (c == '/' || c == '%' || (c >= 0 && c <= ' ')) {
+      const auto byte = static_cast<unsigned char>(c);
+      path += {'%', "0123456789ABCDEF"[byte >> 4u], "0123456789ABCDEF"[byte & 15u]};
+    } else {
+      path += c;
+    }
   }
-  return root_ + "/p-" + name;
+  return path;
 }
 
 std::string DelegatedCgroups::prepare(const std::string& section) {

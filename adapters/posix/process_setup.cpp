@@ -72,6 +72,7 @@ void become_supervisor() {
   for (const int signal : kHeardSignals)
     ::signal(signal, SIG_DFL);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGIO, SIG_IGN);  // sent when somebody opens a conf for writing while we hold a lease
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::syscall(SYS_close_range, 3, UINT_MAX, CLOSE_RANGE_CLOEXEC);
   // Descriptors 0-2 must be taken, or the next file opened would be one of them.

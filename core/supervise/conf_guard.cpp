@@ -143,6 +143,8 @@ std::vector<Diagnostic> refusal_reasons(const ConfView& candidate,
       live > 0 || (last_good != nullptr && !last_good->conf.processes.empty());
   if (candidate.conf.processes.empty() && had_processes) {
     if (has_marker(candidate.text)) return reasons;
+    // There may be some, all of them wrong.
+    if (last_good == nullptr) find_errors(candidate, diagnostics, reasons);
     reasons.push_back(
         error(end_of(candidate.text),
               "the file holds no process; if all are to be removed, make its last line \"" +

@@ -98,6 +98,16 @@ TEST_F(Adoption, ABrokenConfMeanwhileTouchesNobody) {
   (void)status([](const auto& json) { return json["conf"].value("accepted", true) == false; });
 }
 
+TEST_F(Adoption, AUserThatIsGoneMeanwhileDoesNotMakeProcessesTheAgents) {
+  crash();
+  write_conf("[fdbmonitor]\nuser = no-such-user\n[y.1]\ncommand = " + sleeper() + "\n");
+  (void)dir_.write("state/last-good.conf", test::read_file(dir_.path("f.conf")));
+  log_.lines.clear();
+  start();
+  ASSERT_TRUE(wait([&] { return phase("y.1") == "waiting"; }));
+  EXPECT_FALSE(is_logged("Launching"));
+}
+
 TEST_F(Adoption, AChangedCommandLineMeanwhileIsCarriedOut) {
   crash();
   write_conf("[x]\ncommand = " + sleeper() + "\n[x.1]\n[x.2]\n");

@@ -94,6 +94,7 @@ class Program : public testing::Test {
 TEST_F(Program, WrongUsageEndsWithOne) {
   EXPECT_EQ(exit_code(spawn({"monitor", "--bogus"}, "log")), 1);
   EXPECT_EQ(exit_code(spawn({"monitor", "--loggroup", "a\"b"}, "log")), 1);
+  EXPECT_EQ(exit_code(spawn({"monitor", "--stop-grace", "nan"}, "log")), 1);
   EXPECT_EQ(exit_code(spawn({"monitor", "--help"}, "log")), 0);
   EXPECT_EQ(
       exit_code(spawn(
@@ -105,6 +106,17 @@ TEST_F(Program, WrongUsageEndsWithOne) {
 TEST_F(Program, ASecondOneIsRefusedAtOnceAndNamesTheFirst) {
   start();
   EXPECT_EQ(exit_code(spawn(monitor(), "second")), 69);
+  EXPECT_THAT(test::read_file(dir_.path("second")),
+              HasSubstr("is held by process " + std::to_string(agent_)));
+}
+
+// It would take the first one's processes for its own and start them a second time when they die.
+TEST_F(Program, ASecondOneWithAnotherLockFileDoesNotShareTheState) {
+  start();
+  const std::vector<std::string> other = {
+      "monitor",           "--conffile", dir_.path("f.conf"),     "--lockfile",
+      dir_.path("l2.pid"), "--statedir", dir_.path("l.pid.state")};
+  EXPECT_EQ(exit_code(spawn(other, "second")), 69);
   EXPECT_THAT(test::read_file(dir_.path("second")),
               HasSubstr("is held by process " + std::to_string(agent_)));
 }

@@ -44,6 +44,16 @@ TEST(RenderedConf, WhatIsWrongIsNamedWithItsPath) {
   EXPECT_FALSE(render_conf("{"));
 }
 
+// A conf that is the beginning of the one in force is refused as cut off.
+TEST(RenderedConf, WithoutItsLastParameterItIsNotTheBeginningOfTheOneBefore) {
+  std::string config = kTwoGroups;
+  const auto before = render_conf(config);
+  config.replace(config.find("\"knob_a = 1\""), 12, "");
+  const auto after = render_conf(config);
+  ASSERT_TRUE(before && after);
+  EXPECT_FALSE(before->starts_with(*after));
+}
+
 TEST(RenderedConf, NoGroupsAtAllIsSaidOnPurpose) {
   const auto text = render_conf(R"({"processGroups": []})");
   ASSERT_TRUE(text);

@@ -44,6 +44,17 @@ TEST_F(Supervision, AMissingCommandIsVisibleWithItsErrno) {
   EXPECT_EQ(page["processes"]["x.1"]["last_exit"]["cause"], "exec");
 }
 
+// Without its user it would run as the agent's, which is root as a rule.
+TEST_F(Supervision, AProcessWhoseUserIsUnknownIsNotStarted) {
+  write_conf("[fdbmonitor]\nuser = no-such-user\n[x.1]\ncommand = " + sleeper() + "\n");
+  start();
+  const auto page = status(
+      [](const auto& json) { return json["processes"]["x.1"].value("state", "") == "waiting"; });
+  EXPECT_EQ(page["processes"]["x.1"]["last_exit"]["cause"], "spawn");
+  EXPECT_TRUE(is_logged("there is no user \"no-such-user\""));
+  EXPECT_FALSE(is_logged("Launching"));
+}
+
 TEST_F(Supervision, OutputIsLoggedLineByLineAndTheLastLinesAreKept) {
   write_conf("[x.1]\ncommand = " + script("talk", "echo out; echo err >&2; exec sleep 600") + "\n");
   start();

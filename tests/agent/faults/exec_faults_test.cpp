@@ -92,6 +92,17 @@ TEST_F(Fault33, ChildrenStartWithDefaultSignalsWhateverTheAgentInherited) {
   EXPECT_EQ(stop_agent(), 0);
 }
 
+// The kernel sends SIGIO when a conf is opened for writing at the moment in which it is looked
+// whether anybody writes it. Unheard it would end the agent.
+TEST_F(Fault33, SigioDoesNotEndTheAgent) {
+  write_conf({{"a", ""}});
+  start_agent();
+  ASSERT_TRUE(wait_for_starts("a", 1));
+  ASSERT_EQ(::kill(agent_pid(), SIGIO), 0);
+  ASSERT_NO_FATAL_FAILURE(reload());
+  EXPECT_EQ(stop_agent(), 0);
+}
+
 TEST_F(Launch, ChildRunsInItsOwnProcessGroupWithTheConfsEnvironment) {
   write_conf({{"a", "mode = report\nreport = " + dir().file("report") +
                         "\nenvvars = GIVEN=yes\ndelete_envvars = UNWANTED\n"}});
