@@ -9,6 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
+
 namespace fdbpack::cli {
 namespace {
 
@@ -100,6 +102,9 @@ void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->footer("Example:\n  fdbpack balance --htools cluster.data --objective htools --json");
   command->callback([&] {
     require_either(options.fleet, options.htools, "--fleet or --htools");
+    // A NaN is within every range that CLI11 checks.
+    if (std::isnan(options.gain_min))
+      throw CLI::ValidationError("--min-gain", "this must be a number of 0 or more");
     if (objective == "htools" && options.htools.empty())
       throw CLI::RequiresError("--objective htools", "--htools");
     chosen = [&] { return balance(options, files); };
