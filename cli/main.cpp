@@ -57,8 +57,9 @@ void add_render(CLI::App& app, Session& session) {
                       "ID of the process group, e.g. storage-1");
   command->add_option("--templates", options.templates_directory,
                       "folder of templates that override ours");
-  command->add_option("--format", options.format, "conf, argv, unified-json or unified-argv")
-      ->transform(CLI::Transformer(formats, CLI::ignore_case))
+  static std::string format = "conf";
+  command->add_option("--format", format, "conf, argv, unified-json or unified-argv")
+      ->transform(CLI::IsMember(formats, CLI::ignore_case))
       ->option_text("FORMAT");
   command
       ->add_option("--port-slot", options.port_slot,
@@ -80,6 +81,7 @@ void add_render(CLI::App& app, Session& session) {
   command->footer(
       "Example:\n  fdbpack render --spec examples/sample-cluster.json --class storage --density 2");
   command->callback([&session] {
+    options.format = formats.at(format);
     if (!tls.empty()) options.listeners = listeners.at(tls);
     if (is_numbered || is_plain) options.is_always_numbered = is_numbered;
     session.chosen = [&session] { return render(options, session.files, session.templates); };
@@ -93,29 +95,32 @@ void add_conf(CLI::App& app, Session& session) {
   auto* group = app.add_subcommand("conf", "Look at a conf of fdbmonitor");
   group->require_subcommand(1);
   group->footer("Example:\n  fdbpack conf check /etc/foundationdb/foundationdb.conf");
+  static std::string dialect = "7.3";
   const auto add_common = [](CLI::App* command) {
     command->add_option("file", options.file, "the conf; - is standard input")
         ->required()
         ->option_text("FILE");
-    command
-        ->add_option("--fdbmonitor", options.dialect,
-                     "read it as this release does: 7.1, 7.3 or 7.4")
-        ->transform(CLI::Transformer(dialects))
+    command->add_option("--fdbmonitor", dialect, "read it as this release does: 7.1, 7.3 or 7.4")
+        ->check(CLI::IsMember(dialects))
         ->option_text("VERSION");
   };
   auto* check =
       group->add_subcommand("check", "Report everything that is wrong, with line and column");
   add_common(check);
   check->footer("Example:\n  fdbpack conf check /etc/foundationdb/foundationdb.conf");
-  check->callback(
-      [&session] { session.chosen = [&session] { return conf_check(options, session.files); }; });
+  check->callback([&session] {
+    options.dialect = dialects.at(dialect);
+    session.chosen = [&session] { return conf_check(options, session.files); };
+  });
   auto* argv = group->add_subcommand("argv", "Print the command lines fdbmonitor would run");
   add_common(argv);
   argv->add_flag("--json", options.is_json,
                  R"(as {"processes":[{"section":…,"argv":[…]}],"errors":[…]})");
   argv->footer("Example:\n  fdbpack conf argv --json /etc/foundationdb/foundationdb.conf");
-  argv->callback(
-      [&session] { session.chosen = [&session] { return conf_argv(options, session.files); }; });
+  argv->callback([&session] {
+    options.dialect = dialects.at(dialect);
+    session.chosen = [&session] { return conf_argv(options, session.files); };
+  });
 }
 
 void add_spec(CLI::App& app, Session& session) {
@@ -156,6 +161,18 @@ int print(const Outcome& outcome) {
   return static_cast<int>(outcome.code);
 }
 
+// CLI11 says that a command is required also where there was one that it does not know.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const auto chosen = app.get_subcommands();
+  const int depth = chosen.empty() ? 1 : 2;
+  const bool lacks_command = chosen.empty() || std::string_view(error.what()).starts_with("A sub");
+  if (!lacks_command || argc <= depth) return error.what();
+  const std::string word = argv[depth];
+  if (word.starts_with('-')) return "there is no option " + word + " here";
+  return "there is no command '" +
+         (chosen.empty() ? word : chosen.front()->get_name() + " " + word) + "'";
+}
+
 int run(int argc, char** argv) {
   Session session;
   CLI::App app{"fdbpack runs FoundationDB on pods and on bare metal.", "fdbpack"};
@@ -174,10 +191,7 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const bool is_unknown = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
-    const std::string what = is_unknown ? std::string("there is no command '") + argv[1] + "'"
-                                        : std::string(error.what());
-    print_errors(what + "; see --help");
+    print_errors(usage_error(app, error, argc, argv) + "; see --help");
     return static_cast<int>(ExitCode::usage);
   }
   return print(session.chosen());

@@ -9,6 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
+
 namespace fdbpack::cli {
 namespace {
 
@@ -94,12 +96,15 @@ void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->add_option("--data-gib", options.data_gib_max, "copy at most so much")
       ->check(CLI::Range(0, 1 << 30));
   command->add_option("--min-gain", options.gain_min, "of the score, for one move")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e9));
   command->add_flag("!--no-swaps", options.has_swaps, "let no two change places");
   add_json(command, options.is_json);
   command->footer("Example:\n  fdbpack balance --htools cluster.data --objective htools --json");
   command->callback([&] {
     require_either(options.fleet, options.htools, "--fleet or --htools");
+    // A NaN is within every range that CLI11 checks.
+    if (std::isnan(options.gain_min))
+      throw CLI::ValidationError("--min-gain", "this must be a number of 0 or more");
     if (objective == "htools" && options.htools.empty())
       throw CLI::RequiresError("--objective htools", "--htools");
     chosen = [&] { return balance(options, files); };
@@ -112,11 +117,10 @@ void add_evacuate(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   add_fleet_option(command, options.fleet);
   command->add_option("--host", options.hosts, "host to empty; may be given several times");
   command->add_option("--domain", options.domain, "physical domain to empty, label=value");
-  command->add_option("--set", options.set,
-                      "set whose groups leave their hosts, class/set; needs --cluster");
-  command->add_option("--fault-domain", options.fault_domain,
-                      "likewise for a fault domain; needs --cluster");
-  command->add_option("--cluster", options.cluster, "cluster of the set or fault domain");
+  command->add_option("--set", options.set, "set whose groups leave their hosts, class/set");
+  command->add_option("--fault-domain", options.fault_domain, "likewise for a fault domain");
+  command->add_option("--cluster", options.cluster,
+                      "cluster of the set or fault domain; not needed when there is only one");
   add_relax(command, options.relaxed);
   add_json(command, options.is_json);
   command->footer("Example:\n  fdbpack evacuate --fleet examples/fleet.json --host db-1");

@@ -80,10 +80,11 @@ Outcome capacity(const CapacityOptions& options, ports::FileReader& files) {
   if (!options.htools.empty()) return capacity_htools(options, files);
   const auto inventory = load_fleet(options.fleet, files);
   if (!inventory) return inventory.error();
-  const bool is_only = options.cluster.empty() && inventory->clusters().size() == 1;
+  auto cluster = choose_cluster(*inventory, options.cluster);
+  if (!cluster) return std::move(cluster.error());
   place::Planner planner(*inventory);
   place::CapacityRequest request;
-  request.cluster = is_only ? inventory->clusters().front().name : options.cluster;
+  request.cluster = *std::move(cluster);
   request.process_class = options.process_class;
   request.set = options.set;
   request.label = options.label;

@@ -65,10 +65,15 @@ std::string evacuation_text(const place::PlacementState& state, const place::Eva
 }  // namespace
 
 Outcome evacuate(const EvacuateOptions& options, ports::FileReader& files) {
-  const auto request = request_of(options);
+  auto request = request_of(options);
   if (!request) return failure(ExitCode::usage, request.error().message);
   const auto inventory = load_fleet(options.fleet, files);
   if (!inventory) return inventory.error();
+  if (!options.set.empty() || !options.fault_domain.empty()) {
+    auto cluster = choose_cluster(*inventory, options.cluster);
+    if (!cluster) return std::move(cluster.error());
+    request->cluster = *std::move(cluster);
+  }
   place::Planner planner(*inventory);
   const auto result = place::evacuate(planner, *request);
   if (!result) return failure(ExitCode::usage, result.error().message);

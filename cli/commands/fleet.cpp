@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace fdbpack::cli {
 
 tl::expected<place::Inventory, Outcome> load_fleet(const std::string& file,
@@ -35,6 +37,23 @@ tl::expected<place::htools::Cluster, Outcome> load_htools(const std::string& fil
   if (!cluster)
     return tl::unexpected(failure(ExitCode::data, file + ": " + cluster.error().message));
   return *std::move(cluster);
+}
+
+tl::expected<std::string, Outcome> choose_cluster(const place::Inventory& inventory,
+                                                  const std::string& name) {
+  const auto& clusters = inventory.clusters();
+  if (name.empty() && clusters.size() == 1) return clusters.front().name;
+  if (name.empty()) {
+    return tl::unexpected(failure(
+        ExitCode::usage,
+        fmt::format("the fleet has {} clusters; say which with --cluster", clusters.size())));
+  }
+  const bool is_known = std::any_of(clusters.begin(), clusters.end(),
+                                    [&](const auto& cluster) { return cluster.name == name; });
+  if (!is_known) {
+    return tl::unexpected(failure(ExitCode::usage, fmt::format("there is no cluster {}", name)));
+  }
+  return name;
 }
 
 Outcome fleet_generate(const GenerateFleetOptions& options) {

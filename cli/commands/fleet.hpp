@@ -23,6 +23,10 @@ namespace fdbpack::cli {
 [[nodiscard]] tl::expected<place::htools::Cluster, Outcome> load_htools(const std::string& file,
                                                                         ports::FileReader& files);
 
+// The cluster a person named, or the only one.
+[[nodiscard]] tl::expected<std::string, Outcome> choose_cluster(const place::Inventory& inventory,
+                                                                const std::string& name);
+
 struct GenerateFleetOptions {
   place::GenerateOptions fleet;
   bool is_htools = false;

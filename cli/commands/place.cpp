@@ -129,13 +129,12 @@ Outcome explain(const ExplainOptions& options, ports::FileReader& files) {
   if (!relaxed) return failure(ExitCode::usage, relaxed.error().message);
   const auto inventory = load_fleet(options.fleet, files);
   if (!inventory) return inventory.error();
-  const bool is_only = options.cluster.empty() && inventory->clusters().size() == 1;
-  const std::string cluster = is_only ? inventory->clusters().front().name : options.cluster;
-  const place::Index set = inventory->find_set(cluster, options.process_class, options.set);
+  const auto cluster = choose_cluster(*inventory, options.cluster);
+  if (!cluster) return cluster.error();
+  const place::Index set = inventory->find_set(*cluster, options.process_class, options.set);
   if (set == place::kNone) {
-    return failure(ExitCode::usage,
-                   fmt::format("there is no {} set {} in cluster '{}'; see --cluster",
-                               options.process_class, options.set, cluster));
+    return failure(ExitCode::usage, fmt::format("there is no {} set {} in cluster {}",
+                                                options.process_class, options.set, *cluster));
   }
   place::Planner planner(*inventory);
   place::Want want;
@@ -149,7 +148,7 @@ Outcome explain(const ExplainOptions& options, ports::FileReader& files) {
   Outcome outcome;
   outcome.code = is_placed ? ExitCode::ok : ExitCode::incomplete;
   outcome.out = fmt::format("{}: the next group of {} set {} of {}\n", want.id,
-                            options.process_class, options.set, cluster);
+                            options.process_class, options.set, *cluster);
   for (const std::string& line : place::explain_text(planner.state(), why))
     outcome.out += line + "\n";
   return outcome;

@@ -31,6 +31,7 @@ Result<std::pair<std::string, std::string>> parse_envvar(std::string_view word) 
 }
 
 Result<Environment> parse_env_file(std::string_view content) {
+  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);  // a byte order mark
   Environment environment;
   std::size_t number = 0;
   for (std::string_view line : text::split(content, '\n')) {

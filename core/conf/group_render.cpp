@@ -110,7 +110,7 @@ Result<std::string> fill_variables(std::string_view conf, const Environment& env
     const std::string_view name = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
     if (options.is_complete && !name.empty() && !belongs_to_fdbmonitor(name)) {
       return fail(ErrorCode::not_found,
-                  fmt::format("variable {} has no value; add it to the environment", name));
+                  fmt::format("variable {} has no value; add it to the env file", name));
     }
     filled += '$';
     done = at + 1;

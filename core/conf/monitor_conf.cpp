@@ -17,24 +17,50 @@
 namespace fdbpack::conf {
 namespace {
 
+// The entries of a section by name.
+using Entries = std::map<std::string_view, const Entry*, NameLess>;
+
+// The sections of a document by name: looking through all of them for each key of each process
+// would take minutes for a large file, and the agent has other things to do.
+class Index {
+ public:
+  explicit Index(const Document& document) {
+    for (const Section& section : document.sections) {
+      const auto [place, is_new] = sections_.try_emplace(section.name);
+      if (!is_new) continue;
+      for (const Entry& entry : section.entries)
+        place->second.emplace(entry.key, &entry);
+    }
+  }
+
+  [[nodiscard]] const Entries* find(std::string_view name) const {
+    const auto found = sections_.find(name);
+    return found == sections_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<std::string_view, Entries, NameLess> sections_;
+};
+
 // The levels a process takes its keys from, most particular first. A level that is not in the file
 // is nullptr.
 struct Levels {
-  const Section* own = nullptr;
-  const Section* type = nullptr;
-  const Section* general = nullptr;
-  const Section* monitor = nullptr;  // for the four restart keys only
+  const Entries* own = nullptr;
+  const Entries* type = nullptr;
+  const Entries* general = nullptr;
+  const Entries* monitor = nullptr;  // for the four restart keys only
 };
 
-const Entry* find_in(const Section* section, std::string_view key, const std::string& underscored) {
-  if (section == nullptr) return nullptr;
-  if (const Entry* entry = section->find(key)) return entry;
-  return section->find(underscored);
+const Entry* find_in(const Entries* entries, std::string_view key, const std::string& underscored) {
+  if (entries == nullptr) return nullptr;
+  if (const auto found = entries->find(key); found != entries->end()) return found->second;
+  const auto found = entries->find(underscored);
+  return found == entries->end() ? nullptr : found->second;
 }
 
 const Entry* lookup(const Levels& levels, std::string_view key, bool with_monitor = false) {
   const std::string underscored = text::replace_all(key, "-", "_");
-  for (const Section* level : {levels.own, levels.type, levels.general}) {
+  for (const Entries* level : {levels.own, levels.type, levels.general}) {
     if (const Entry* entry = find_in(level, key, underscored)) return entry;
   }
   return with_monitor ? find_in(levels.monitor, key, underscored) : nullptr;
@@ -48,21 +74,20 @@ struct Refused {
 
 class ProcessReader {
  public:
-  ProcessReader(const Document& document, const Section& section, const ResolveOptions& options)
+  ProcessReader(const Index& index, const Section& section, const ResolveOptions& options)
       : options_(options) {
     const std::size_t dot = section.name.rfind('.');
     process_.section = section.name;
     process_.type = section.name.substr(0, dot);
     process_.at = section.at;
-    levels_.own = &section;
     if (options.dialect == Dialect::v7_1 && section.name.size() > dot + 1 + kOldIdLengthMax) {
       process_.section.resize(dot + 1 + kOldIdLengthMax);
-      levels_.own = document.find(process_.section);
     }
+    levels_.own = index.find(process_.section);
     process_.id = process_.section.substr(dot + 1);
-    levels_.type = document.find(process_.type);
-    levels_.general = document.find("general");
-    levels_.monitor = document.find("fdbmonitor");
+    levels_.type = index.find(process_.type);
+    levels_.general = index.find("general");
+    levels_.monitor = index.find("fdbmonitor");
   }
 
   // The steps are in fdbmonitor's order, because the first thing that is wrong is what it reports.
@@ -154,12 +179,10 @@ class ProcessReader {
   }
 
   // Each key once, spelled as in [TYPE], else as in [TYPE.ID], else as in [general].
-  std::map<std::string_view, const Entry*, NameLess> keys() const {
-    std::map<std::string_view, const Entry*, NameLess> keys;
-    for (const Section* level : {levels_.type, levels_.own, levels_.general}) {
-      if (level == nullptr) continue;
-      for (const Entry& entry : level->entries)
-        keys.emplace(entry.key, &entry);
+  Entries keys() const {
+    Entries keys;
+    for (const Entries* level : {levels_.type, levels_.own, levels_.general}) {
+      if (level != nullptr) keys.insert(level->begin(), level->end());
     }
     return keys;
   }
@@ -232,8 +255,9 @@ MonitorConf resolve(const Document& document, const ResolveOptions& options) {
   for (const Section& section : document.sections) {
     if (section.name.find('.') != std::string::npos) in_order.emplace(section.name, &section);
   }
+  const Index index(document);
   for (const auto& [name, section] : in_order) {
-    auto process = ProcessReader(document, *section, options).read();
+    auto process = ProcessReader(index, *section, options).read();
     if (process) {
       conf.processes.push_back(*std::move(process));
     } else {

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <inja/inja.hpp>
 
+#include <algorithm>
 #include <exception>
+#include <new>
 #include <set>
 #include <stdexcept>
 
@@ -19,9 +21,29 @@ using nlohmann::json;
 // comment in a conf. A control character that no conf holds takes its place.
 constexpr const char* kNoLineStatement = "\x01";
 
-Error template_error(const std::string& file, const inja::InjaError& error) {
-  return {ErrorCode::invalid_argument, fmt::format("{}:{}:{}: {}", file, error.location.line,
-                                                   error.location.column, error.message)};
+// An include that cannot be followed. inja does not say where it stands.
+struct UnusableInclude : inja::FileError {
+  UnusableInclude(const std::string& reason, std::string name)
+      : inja::FileError(reason), included(std::move(name)) {}
+  std::string included;
+};
+
+// Where `wanted` first stands in a template, as inja counts.
+inja::SourceLocation find_in(std::string_view text, std::string_view wanted) {
+  const std::size_t at = text.find(wanted);
+  if (at == text.npos) return {1, 1};
+  const std::string_view before = text.substr(0, at);
+  const auto lines = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  return {lines + 1, at - (before.rfind('\n') + 1) + 1};  // npos + 1 is 0
+}
+
+Error template_error(const std::string& file, std::string_view text, const inja::InjaError& error) {
+  inja::SourceLocation at = error.location;
+  if (const auto* include = dynamic_cast<const UnusableInclude*>(&error)) {
+    at = find_in(text, '"' + include->included + '"');
+  }
+  return {ErrorCode::invalid_argument,
+          fmt::format("{}:{}:{}: {}", file, at.line, at.column, error.message)};
 }
 
 // An error in an included template: its file is known, which inja would lose.
@@ -51,16 +73,16 @@ class TemplateParser {
   inja::Template include(const std::string& name) {
     const auto found = templates_.find(name);
     if (found == templates_.end()) {
-      throw inja::FileError("there is no template called '" + name + "'");
+      throw UnusableInclude("there is no template called '" + name + "'", name);
     }
     // A template that includes itself would end in a stack overflow.
-    if (!open_.insert(name).second) throw inja::FileError("'" + name + "' includes itself");
+    if (!open_.insert(name).second) throw UnusableInclude("'" + name + "' includes itself", name);
     try {
       inja::Template parsed = environment_.parse(found->second);
       open_.erase(name);
       return parsed;
     } catch (const inja::InjaError& error) {
-      throw IncludeError(template_error(name, error).message);
+      throw IncludeError(template_error(name, found->second, error).message);
     }
   }
 
@@ -124,7 +146,10 @@ Result<std::string> render(const TemplateSet& templates, const std::string& name
   } catch (const IncludeError& error) {
     return fail(ErrorCode::invalid_argument, error.what());
   } catch (const inja::InjaError& error) {
-    return fail(template_error(name, error));
+    return fail(template_error(name, text->second, error));
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{}: the template takes too much memory to render", name));
   } catch (const std::exception& error) {
     // Functions of inja that were given a value of the wrong type; they know no place.
     return fail(ErrorCode::invalid_argument, fmt::format("{}: {}", name, error.what()));

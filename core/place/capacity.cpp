@@ -105,7 +105,8 @@ Result<std::vector<Loss>> survive(Planner& planner, const std::string& label,
       members[value].push_back(static_cast<Index>(h));
   }
   if (members.empty()) {
-    return fail(ErrorCode::not_found, fmt::format("no host has {} {}", label, domain));
+    return fail(ErrorCode::not_found,
+                fmt::format("no host has {}{}", label, domain.empty() ? "" : "=" + domain));
   }
   std::vector<std::vector<Index>> groups_on(inventory.hosts().size());
   for (std::size_t g = 0; g < inventory.groups().size(); ++g) {

@@ -115,7 +115,8 @@ Group read_group(const std::string& id, const JsonReader& reader,
   const place::Shape& shape = (found == nullptr ? kNothing : *found).shape;
   group.cpu_milli = read_cpu(object, shape.cpu_milli);
   group.memory_mib = read_mib(object, "memoryMiB", shape.memory_mib);
-  group.servers = static_cast<int>(read_mib(object, "serversPerDisk", shape.servers));
+  group.servers = static_cast<int>(
+      std::min<std::int64_t>(read_mib(object, "serversPerDisk", shape.servers), 1 << 20));
   group.port_slot =
       static_cast<int>(std::min<std::int64_t>(read_mib(object, "portSlot", 0), 1 << 20));
   object.read("reserved", group.is_reserved);

@@ -49,6 +49,10 @@ TEST(Cli, UsageErrorsAreOneSentenceAndExit64) {
   for (const auto& command : std::vector<std::vector<std::string>>{
            {},
            {"bogus"},
+           {"--bogus"},
+           {"conf", "bogus"},
+           {"conf", "check", "--fdbmonitor", "9", kSpec},
+           {"render", "--spec", kSpec, "--class", "log", "--format", "2"},
            {"render"},
            {"render", "--spec", kSpec, "--class", "nonsense"},
            {"render", "--spec", kSpec, "--class", "log", "--density", "0"},
@@ -63,6 +67,8 @@ TEST(Cli, UsageErrorsAreOneSentenceAndExit64) {
     EXPECT_EQ(result.out, "");
   }
   EXPECT_THAT(fdbpack({"bogus"}).error, HasSubstr("bogus"));
+  EXPECT_THAT(fdbpack({"--bogus"}).error, HasSubstr("--bogus"));
+  EXPECT_THAT(fdbpack({"conf", "bogus"}).error, HasSubstr("conf bogus"));
 }
 
 TEST(Cli, ReadsFilesOrSaysThatItCannot) {

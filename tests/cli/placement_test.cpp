@@ -89,6 +89,9 @@ TEST(PlacementCli, OtherCommandsAnswer) {
   EXPECT_GT(json_of({"capacity", "--fleet", kFleet, "--lose", "host"})["more"], 0);
   EXPECT_EQ(json_of({"evacuate", "--fleet", kFleet, "--host", "db-1"})["complete"], true);
   EXPECT_EQ(fdbpack({"evacuate", "--fleet", kFleet, "--host", "db-99"}).exit_code, 64);
+  EXPECT_EQ(fdbpack({"balance", "--fleet", kFleet, "--min-gain", "nan"}).exit_code, 64);
+  // The only cluster need not be named.
+  EXPECT_EQ(fdbpack({"evacuate", "--fleet", kFleet, "--set", "storage/default"}).exit_code, 0);
   EXPECT_GE(json_of({"waves", "--fleet", kFleet})["waves"].size(), 3u);
   const ProgramResult pod = fdbpack({"affinity", "storage-1", "--fleet", kFleet});
   EXPECT_EQ(nlohmann::json::parse(pod.out)["env"][0]["name"], "FDB_ZONE_ID");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fdbpack/conf/monitor_conf.hpp"
 
+#include "fdbpack/conf/environment.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -144,6 +146,23 @@ TEST(ConfCheck, FindsWhatFdbmonitorWouldRunByAccident) {
           "7:1: warning: the memory of [x.1] is not limited: its 'memory' is 0 or cannot be read",
           "9:1: warning: fdbmonitor before 7.4 passes 'envvars' on to the process, which does not "
           "start with it"));
+}
+
+// Of a size at which looking through all sections for each process would take minutes.
+TEST(MonitorConf, ReadsAFileOfManySections) {
+  constexpr std::size_t kSections = 100'000;
+  std::string text = kStart;
+  for (std::size_t i = 0; i < kSections; ++i)
+    text += "[fdbserver." + std::to_string(i) + "]\nx = $ID\n";
+  const auto conf = resolve_text(text);
+  ASSERT_THAT(conf.processes, SizeIs(kSections));
+  EXPECT_THAT(conf.processes.back().argv, ElementsAre("/bin/x", "--x=99999"));
+}
+
+TEST(EnvFile, MayComeFromAnyEditor) {
+  const auto environment = parse_env_file("\xEF\xBB\xBF# a host\r\nFDB_POD_IP=10.0.0.1\r\n");
+  ASSERT_TRUE(environment.has_value());
+  EXPECT_EQ(environment->at("FDB_POD_IP"), "10.0.0.1");
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ std::string error_of(const std::string& text) {
 TEST(Template, ErrorsNameFileLineColumnAndReason) {
   EXPECT_EQ(error_of("a\nb {{ nope }}"), "t.inja:2:6: variable 'nope' not found");
   EXPECT_THAT(error_of("a\n{% if %}"), HasSubstr("t.inja:2:"));
+  EXPECT_THAT(error_of("a\n  {% include \"x\" %}"), HasSubstr("t.inja:2:14: there is no template"));
   const TemplateSet nested{{"t.inja", "{% include \"other.inja\" %}"}, {"other.inja", "x\n{{ \n"}};
   EXPECT_THAT(render(nested, "t.inja", "{}").error().message, HasSubstr("other.inja:"));
   const TemplateSet loop{{"a.inja", "{% include \"b.inja\" %}"},
