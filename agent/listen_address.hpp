@@ -20,4 +20,7 @@ struct ListenAddress {
 // of all interfaces are asked at the loopback. None: there is none that can be asked.
 [[nodiscard]] std::optional<ListenAddress> listen_address(const std::vector<std::string>& argv);
 
+// All addresses that it binds, as they are written; the ip may be "auto".
+[[nodiscard]] std::vector<ListenAddress> bound_addresses(const std::vector<std::string>& argv);
+
 }  // namespace fdbpack::agent

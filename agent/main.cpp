@@ -5,6 +5,7 @@
 #include "adapters/posix/cgroups.hpp"
 #include "adapters/posix/conf_watch.hpp"
 #include "adapters/posix/files.hpp"
+#include "adapters/posix/holders.hpp"
 #include "adapters/posix/launcher.hpp"
 #include "adapters/posix/lock_file.hpp"
 #include "adapters/posix/log_sink.hpp"
@@ -181,7 +182,9 @@ int Program::run(posix::Daemon* daemon) {
   posix::ProcTable processes;
   posix::ConnectProbe probe(io_, clock_);
   posix::DelegatedCgroups cgroups(options_.cgroup);
-  World world{clock_, launcher, output, log_, files, accounts, processes, probe, cgroups, notifier};
+  posix::ProcHolders holders;
+  World world{clock_,    launcher, output,  log_,     files,  accounts,
+              processes, probe,    cgroups, notifier, holders};
   agent_.emplace(world, settings(), [this](int code) {
     exit_code_ = code;
     io_.stop();

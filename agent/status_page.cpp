@@ -93,6 +93,14 @@ void write_death(JsonWriter& json, const supervise::Death& death, const Calendar
   json.end_object();
 }
 
+void write_blocked(JsonWriter& json, const Blocked& blocked) {
+  json.key("blocked_by").begin_object().member("what", blocked.thing);
+  if (blocked.holder.pid > 0) {
+    json.member("pid", blocked.holder.pid).member("name", blocked.holder.name);
+  }
+  json.end_object();
+}
+
 void write_output(JsonWriter& json, const Supervised& who, const World& world) {
   if (who.output) {
     const auto counters = world.output.counters(*who.output);
@@ -135,6 +143,7 @@ void write_process(JsonWriter& json, const Supervised& who, const Calendar& cale
     json.member("memory_limit_bytes", who.memory_limit_bytes)
         .member("memory_bytes", who.memory_bytes);
   }
+  if (who.blocked_by) write_blocked(json, *who.blocked_by);
   if (view.last_death) write_death(json, *view.last_death, calendar);
   if (who.command) {
     json.key("argv").begin_array();

@@ -52,7 +52,8 @@ Supervisor::Supervisor(World& world, SupervisorSettings settings, std::function<
       on_change_(std::move(on_change)),
       random_(settings_.random_seed),
       alarm_(world.clock.make_alarm([this] { on_alarm(); })),
-      memory_alarm_(world.clock.make_alarm([this] { sample_memory(); })) {}
+      memory_alarm_(world.clock.make_alarm([this] { sample_memory(); })),
+      holder_alarm_(world.clock.make_alarm([this] { look_for_holder(); })) {}
 
 Supervisor::~Supervisor() = default;
 
@@ -272,6 +273,7 @@ void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
   }
   who.child = std::move(std::get<std::unique_ptr<ports::Child>>(outcome));
   who.stamp.reset();
+  who.blocked_by.reset();
   who.is_stored = false;
   who.started_wall = world_.clock.wall();
   who.running_argv = plan.argv;
@@ -382,7 +384,10 @@ supervise::Exit Supervisor::explain(const Supervised& who, const supervise::Exit
 
 void Supervisor::on_exit(Supervised& who, const supervise::Exit& exit, bool group_lives) {
   if (who.output) world_.output.end_of_process(*who.output);
-  dispatch(who, supervise::ProcessExited{who.child->pid(), explain(who, exit), group_lives});
+  const std::string section = who.section;  // it may be forgotten, and its child is
+  const supervise::Exit explained = explain(who, exit);
+  dispatch(who, supervise::ProcessExited{who.child->pid(), explained, group_lives});
+  ask_for_holder(section, explained);
 }
 
 void Supervisor::on_line(ports::OutputId id, ports::Stream stream, std::string_view line) {

@@ -30,6 +30,12 @@
 
 namespace fdbpack::agent {
 
+// What kept a process from starting.
+struct Blocked {
+  std::string thing;  // "port 4500", "data directory /d"
+  ports::Holder holder;
+};
+
 // One section, for as long as it is configured or something of it lives.
 struct Supervised {
   std::string section;
@@ -54,10 +60,11 @@ struct Supervised {
   std::uint64_t memory_bytes = 0;  // when last looked at
   Instant memory_at;
   Instant memory_next;
-  std::string cgroup;           // of the live process; empty: none
-  std::uint64_t oom_kills = 0;  // in it, before the process was started
-  int stopped_pid = 0;          // this process was stopped and has not gone on since
-  bool is_stored = false;       // its pidfd is with the service manager
+  std::string cgroup;                 // of the live process; empty: none
+  std::uint64_t oom_kills = 0;        // in it, before the process was started
+  int stopped_pid = 0;                // this process was stopped and has not gone on since
+  std::optional<Blocked> blocked_by;  // since its last death; none once it is started
+  bool is_stored = false;             // its pidfd is with the service manager
 };
 
 struct SupervisorSettings {
@@ -133,6 +140,10 @@ class Supervisor {
   void look_for_listener(Supervised& who);
   void joined(const std::string& section, int pid);
 
+  void ask_for_holder(const std::string& section, const supervise::Exit& exit);
+  void look_for_holder();
+  [[nodiscard]] std::optional<Blocked> find_holder(const std::vector<std::string>& argv) const;
+
   void watch_memory(Supervised& who);
   void sample_memory();
 
@@ -148,6 +159,8 @@ class Supervisor {
   std::unique_ptr<ports::Alarm> alarm_;
   std::unique_ptr<ports::Alarm> memory_alarm_;
   std::optional<Instant> memory_alarm_at_;
+  std::unique_ptr<ports::Alarm> holder_alarm_;
+  std::deque<std::string> blocked_;  // sections whose process failed and was not looked at yet
   std::deque<Pending> pending_;
   std::vector<std::string> forgotten_;
   bool is_dispatching_ = false;

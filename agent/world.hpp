@@ -7,6 +7,7 @@
 #include "ports/cgroups.hpp"
 #include "ports/clock.hpp"
 #include "ports/files.hpp"
+#include "ports/holders.hpp"
 #include "ports/launcher.hpp"
 #include "ports/log.hpp"
 #include "ports/notifier.hpp"
@@ -27,6 +28,7 @@ struct World {
   ports::PortProbe& probe;
   ports::Cgroups& cgroups;
   ports::Notifier& notifier;
+  ports::Holders& holders;
 };
 
 // fdbmonitor's name for itself in the log; a drop-in says the same.

@@ -8,6 +8,7 @@
 #include "adapters/posix/cgroups.hpp"
 #include "adapters/posix/conf_watch.hpp"
 #include "adapters/posix/files.hpp"
+#include "adapters/posix/holders.hpp"
 #include "adapters/posix/launcher.hpp"
 #include "adapters/posix/output_pump.hpp"
 #include "adapters/posix/port_probe.hpp"
@@ -71,6 +72,7 @@ class WithAgent : public testing::Test {
     posix::ConnectProbe probe{io, clock};
     posix::DelegatedCgroups cgroups{"off"};
     SilentNotifier notifier;
+    posix::ProcHolders holders;
     std::unique_ptr<World> world;
     std::unique_ptr<Agent> agent;
     std::unique_ptr<posix::ConfWatch> watch;

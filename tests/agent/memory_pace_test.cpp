@@ -44,5 +44,12 @@ TEST(ListenAddress, IsReadOffTheCommandLine) {
   EXPECT_FALSE(listen_address(Argv{"x"}));
 }
 
+TEST(ListenAddress, AllThatAreBoundAreAsTheyAreWritten) {
+  using Argv = std::vector<std::string>;
+  const std::vector<ListenAddress> both = {{"auto", 4500}, {"0.0.0.0", 4501}};
+  EXPECT_EQ(bound_addresses(Argv{"x", "--public_address=auto:4500:tls,0.0.0.0:4501"}), both);
+  EXPECT_TRUE(bound_addresses(Argv{"x"}).empty());
+}
+
 }  // namespace
 }  // namespace fdbpack::agent

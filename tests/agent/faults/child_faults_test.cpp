@@ -21,8 +21,30 @@ namespace {
 class Fault01 : public AgentTest {};
 class Fault02 : public AgentTest {};
 class Fault05 : public AgentTest {};
-class Fault28 : public AgentTest {};
-class Fault29 : public AgentTest {};
+
+// What others hold.
+class HolderTest : public AgentTest {
+ protected:
+  const std::string error_of_a_ = "Severity=\"40\" LogGroup=\"default\" Process=\"child.a\": ";
+
+  static std::string held_by(pid_t pid) {
+    return " is held by process " + std::to_string(pid) + " (test-child)";
+  }
+  bool is_blocked_by(const std::string& section, const std::string& what, pid_t pid) {
+    const auto process = status_of(section);
+    if (!process.contains("blocked_by")) return false;
+    const auto& blocked = process.at("blocked_by");
+    return blocked.value("what", "") == what && blocked.value("pid", 0) == pid &&
+           blocked.value("name", "") == "test-child";
+  }
+  bool is_running_unblocked(const std::string& section) {
+    const auto process = status_of(section);
+    return process.value("state", "") == "running" && !process.contains("blocked_by");
+  }
+};
+
+class Fault28 : public HolderTest {};
+class Fault29 : public HolderTest {};
 class Fault30 : public AgentTest {};
 class Fault31 : public AgentTest {};
 
@@ -92,11 +114,16 @@ TEST_F(Fault28, PortInUseIsReportedWithoutAStormAndHealsWhenThePortIsFree) {
                                "--stamp=" + dir().file("stamps"), "--id=holder"},
                               marked_environment()});
   ASSERT_TRUE(wait_for_starts("holder", 1));
-  write_conf({{"a", "mode = listen\nport = " + std::to_string(port) + "\n"}},
+  write_conf({{"a", "mode = listen\nport = " + std::to_string(port) +
+                        "\npublic_address = auto:" + std::to_string(port) + "\n"}},
              "restart_delay = 1\n");
   start_agent();
   ASSERT_TRUE(wait_for_log("Local address in use"));
   ASSERT_TRUE(wait_for_log("exited 1, restarting in"));
+  const std::string what = "ort " + std::to_string(port);
+  EXPECT_TRUE(wait_for_log(error_of_a_ + "P" + what + held_by(holder)));
+  EXPECT_TRUE(wait([&] { return is_blocked_by("child.a", "p" + what, holder); }, Seconds(30)))
+      << status_of("child.a");
   ASSERT_TRUE(wait_for_starts("a", 3, Seconds(30)));
   EXPECT_LT(starts("a"), 10u);
   ASSERT_TRUE(Pidfd(holder).send(SIGKILL));
@@ -107,6 +134,7 @@ TEST_F(Fault28, PortInUseIsReportedWithoutAStormAndHealsWhenThePortIsFree) {
         return is_alive(pid) && process_info(pid).state == 'S' && living().size() == 1;
       },
       Seconds(30)));
+  EXPECT_TRUE(wait([&] { return is_running_unblocked("child.a"); })) << status_of("child.a");
 }
 
 TEST_F(Fault29, LockedDataDirectoryOfALeftOverIsReportedWithoutALoop) {
@@ -121,12 +149,17 @@ TEST_F(Fault29, LockedDataDirectoryOfALeftOverIsReportedWithoutALoop) {
   write_conf({{"a", "mode = lock\ndatadir = " + datadir + "\n"}}, "restart_delay = 1\n");
   start_agent();
   ASSERT_TRUE(wait_for_log("Disk i/o operation failed"));
+  EXPECT_TRUE(wait_for_log(error_of_a_ + "Data directory " + datadir + held_by(leftover)));
+  EXPECT_TRUE(wait([&] { return is_blocked_by("child.a", "data directory " + datadir, leftover); },
+                   Seconds(30)))
+      << status_of("child.a");
   ASSERT_TRUE(wait_for_starts("a", 3, Seconds(30)));
   EXPECT_LT(starts("a"), 10u);
   EXPECT_TRUE(is_alive(leftover)) << "a process that is not ours must not be touched";
   ASSERT_TRUE(Pidfd(leftover).send(SIGKILL));
   waitpid(leftover, nullptr, 0);
   EXPECT_TRUE(wait([&] { return living() == std::vector<std::string>{"a"}; }, Seconds(30)));
+  EXPECT_TRUE(wait([&] { return is_running_unblocked("child.a"); })) << status_of("child.a");
 }
 
 TEST_F(Fault30, HundredChildrenThatDieTogetherAreAllRestartedOnce) {
