@@ -15,18 +15,19 @@
 namespace fdbpack::adapters {
 namespace {
 
+// The sanitizers reserve terabytes and need a free descriptor to look at an object's type.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kLimitsAddressSpace = false;  // AddressSanitizer reserves terabytes
+constexpr bool kIsPlainBuild = false;
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kLimitsAddressSpace = false;
+constexpr bool kIsPlainBuild = false;
 #else
-constexpr bool kLimitsAddressSpace = true;
+constexpr bool kIsPlainBuild = true;
 #endif
 #elif defined(__SANITIZE_THREAD__)
-constexpr bool kLimitsAddressSpace = false;
+constexpr bool kIsPlainBuild = false;
 #else
-constexpr bool kLimitsAddressSpace = true;
+constexpr bool kIsPlainBuild = true;
 #endif
 
 void limit(__rlimit_resource resource, rlim_t value) {
@@ -35,10 +36,12 @@ void limit(__rlimit_resource resource, rlim_t value) {
 }
 
 void enter_sandbox() {
-  if (kLimitsAddressSpace) limit(RLIMIT_AS, 256u << 20);
+  if (kIsPlainBuild) {
+    limit(RLIMIT_AS, 256u << 20);
+    limit(RLIMIT_NOFILE, 3);
+  }
   limit(RLIMIT_CPU, 2);
   limit(RLIMIT_FSIZE, 0);
-  limit(RLIMIT_NOFILE, 3);
   limit(RLIMIT_NPROC, 0);
   limit(RLIMIT_CORE, 0);
   (void)::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
