@@ -152,6 +152,7 @@ def sources(root):
         names = listed.stdout.split("\n")
     else:
         names = [str(path.relative_to(root)) for path in Path(root).rglob("*")]
+        names = [name for name in names if not name.startswith("build/")]
     return sorted(name for name in names if name.endswith((".cpp", ".hpp")) and (Path(root) / name).is_file())
 
 
