@@ -251,6 +251,7 @@ bool Supervisor::has_account(Supervised& who) {
 }
 
 void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
+  who.child.reset();  // has ended; at the limit its descriptor is the one that the new one needs
   if (!has_account(who)) {
     return dispatch(who, supervise::LaunchFailed{supervise::SpawnFailed{ENOENT}});
   }

@@ -144,14 +144,11 @@ std::string executable_of(pid_t pid) {
   return error ? "" : target.string();
 }
 
-std::size_t count_descriptors(pid_t pid) {
-  std::error_code error;
-  std::size_t count = 0;
-  for (auto at = std::filesystem::directory_iterator(proc_path(pid, "fd"), error);
-       !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-    ++count;
-  }
-  return count;
+std::size_t lowest_free_descriptor(pid_t pid) {
+  std::size_t number = 0;
+  while (std::filesystem::is_symlink(proc_path(pid, "fd") + "/" + std::to_string(number)))
+    ++number;
+  return number;
 }
 
 std::uint64_t resident_kib(pid_t pid) {

@@ -55,7 +55,8 @@ struct ProcessInfo {
 [[nodiscard]] bool is_alive(pid_t pid);
 [[nodiscard]] std::optional<std::string> environment_of(pid_t pid, std::string_view name);
 [[nodiscard]] std::string executable_of(pid_t pid);
-[[nodiscard]] std::size_t count_descriptors(pid_t pid);
+// With this as its limit the process can open nothing, whatever the test's caller let it inherit.
+[[nodiscard]] std::size_t lowest_free_descriptor(pid_t pid);
 [[nodiscard]] std::uint64_t resident_kib(pid_t pid);
 
 // Every process whose environment holds `name=value`.

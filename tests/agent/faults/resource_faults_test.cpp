@@ -141,12 +141,17 @@ TEST_F(Fault21, ReadOnlyStateDirectoryStopsNothing) {
 
 // At the limit there is still one descriptor for a new child in place of a dead one.
 TEST_F(Fault22, AgentOutOfDescriptorsStillRestartsWhatDies) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own checks of an object's type need a descriptor";
+#endif
   write_conf({{"0", ""}, {"1", ""}});
   start_agent();
   ASSERT_TRUE(wait([&] { return living().size() == 2; }));
   ASSERT_TRUE(wait([&] { return status_of("child.1").contains("pid"); }));
-  const rlimit none_left{count_descriptors(agent_pid()), 20000};
-  ASSERT_EQ(prlimit(agent_pid(), RLIMIT_NOFILE, &none_left, nullptr), 0);
+  rlimit limit{};
+  ASSERT_EQ(prlimit(agent_pid(), RLIMIT_NOFILE, nullptr, &limit), 0);
+  limit.rlim_cur = lowest_free_descriptor(agent_pid());
+  ASSERT_EQ(prlimit(agent_pid(), RLIMIT_NOFILE, &limit, nullptr), 0);
   ASSERT_TRUE(Pidfd(last_pid("0")).send(SIGKILL));
   EXPECT_TRUE(wait_for_starts("0", 2));
   EXPECT_EQ(starts("1"), 1u);
@@ -159,7 +164,7 @@ TEST_F(Fault22, AgentOutOfDescriptorsKeepsItsChildrenAndStartsTheRestLater) {
   ASSERT_TRUE(wait([&] { return living().size() == 3; }));
   rlimit before{};
   ASSERT_EQ(prlimit(agent_pid(), RLIMIT_NOFILE, nullptr, &before), 0);
-  const rlimit few_left{count_descriptors(agent_pid()) + 5, before.rlim_max};
+  const rlimit few_left{lowest_free_descriptor(agent_pid()) + 5, before.rlim_max};
   ASSERT_EQ(prlimit(agent_pid(), RLIMIT_NOFILE, &few_left, nullptr), 0);
   for (int i = 3; i < 13; ++i)
     sections.push_back({std::to_string(i), ""});
