@@ -25,6 +25,7 @@ CORE_MODULES = {
     "wire": {"base", "model", "conf", "place", "supervise", "reconcile"},
 }
 LOOPS = {"agent", "coordinator", "cli"}
+IS_MAIN = re.compile(r"(^|_)main\.cpp$")  # builds the parts of a program: the only files that see adapters too
 
 # Names that core may not use: pattern, and what to do instead.
 BANNED_IN_CORE = [
@@ -55,7 +56,7 @@ def layer_of(path):
     if parts[0] == "adapters":
         return ("adapters", parts[1] if len(parts) > 2 else "")
     if parts[0] in LOOPS:
-        return ("free",) if parts[-1] == "main.cpp" else ("loop", parts[0])
+        return ("free",) if IS_MAIN.search(parts[-1]) else ("loop", parts[0])
     return ("free",)  # tests, benchmarks and stand-ins may see everything
 
 

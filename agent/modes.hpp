@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The programs that fdbpack-agent is. Each is a file <mode>_main.cpp, the only kind beside main.cpp
+// that sees both loops and adapters.
+//
+//   fdbpack-agent monitor | run   main_of_supervisor     also called as fdbmonitor
+#pragma once
+
+namespace fdbpack::agent {
+
+// As main(): the arguments with the program's name and the mode, and the exit code.
+[[nodiscard]] int main_of_supervisor(int argc, char** argv);
+
+}  // namespace fdbpack::agent

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `monitor` and `run`: builds the parts of the supervisor and runs them.
+#include "adapters/posix/accounts.hpp"
+#include "adapters/posix/cgroups.hpp"
+#include "adapters/posix/conf_watch.hpp"
+#include "adapters/posix/files.hpp"
+#include "adapters/posix/holders.hpp"
+#include "adapters/posix/launcher.hpp"
+#include "adapters/posix/lock_file.hpp"
+#include "adapters/posix/log_sink.hpp"
+#include "adapters/posix/output_pump.hpp"
+#include "adapters/posix/port_probe.hpp"
+#include "adapters/posix/process_setup.hpp"
+#include "adapters/posix/process_table.hpp"
+#include "adapters/posix/signals.hpp"
+#include "adapters/posix/steady_clock.hpp"
+#include "adapters/systemd/notifier.hpp"
+#include "agent/agent.hpp"
+#include "agent/modes.hpp"
+#include "agent/options.hpp"
+#include "agent/rendered_conf.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <climits>
+
+#include <malloc.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+namespace fdbpack::agent {
+namespace {
+
+constexpr int kUnavailable = 69;  // sysexits: somebody else holds the lock
+constexpr int kFailure = 1;
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) {
+    seed = static_cast<std::uint64_t>(::getpid());
+  }
+  return seed;
+}
+
+std::string current_directory() {
+  std::array<char, PATH_MAX> buffer{};
+  return ::getcwd(buffer.data(), buffer.size()) == nullptr ? "/" : buffer.data();
+}
+
+// Everything that lives as long as the program, in the order in which it is built.
+class Program {
+ public:
+  Program(const Options& options, std::vector<std::string> arguments)
+      : options_(options),
+        arguments_(std::move(arguments)),
+        environment_(posix::own_environment()),
+        handover_(posix::take_handover()),
+        limits_(posix::raise_limits()) {
+    if (handover_ && !limits_.empty()) limits_.front().soft = handover_->files_max;
+  }
+
+  int run(posix::Daemon* daemon);
+
+ private:
+  Result<posix::LockFile> lock();
+  Status lock_state();
+  AgentSettings settings() const;
+  Inheritance inheritance();
+  void on_signal(int signal);
+  void replace_self();
+
+  const Options& options_;
+  std::vector<std::string> arguments_;
+  std::vector<std::string> environment_;  // before anything was taken out of it
+  std::optional<wire::Handover> handover_;
+  std::vector<ports::ResourceLimit> limits_;
+  std::string program_ = posix::program_path();
+  std::string directory_ = current_directory();  // before we left it
+
+  boost::asio::io_context io_{1};
+  posix::SteadyClock clock_{io_};
+  posix::LogSink log_{io_,
+                      clock_,
+                      {options_.logs_json ? posix::LogFormat::json : posix::LogFormat::fdbmonitor,
+                       options_.log_group, options_.is_daemon}};
+  std::optional<posix::LockFile> lock_;
+  std::optional<posix::LockFile> state_lock_;  // none: the directory cannot be written to
+  std::optional<Agent> agent_;
+  int exit_code_ = 0;
+};
+
+Result<posix::LockFile> Program::lock() {
+  if (handover_ && handover_->lock_fd >= 0) {
+    return posix::LockFile::inherited(options_.lock_path, handover_->lock_fd);
+  }
+  return posix::LockFile::acquire(options_.lock_path);
+}
+
+// Two agents with one state directory would take each other's processes for their own. Unlike the
+// lock file this lock is not handed over: it ends with the program and is taken by the next.
+Status Program::lock_state() {
+  posix::PosixFiles files;
+  if (!files.make_directories(options_.state_dir, kStateDirMode)) return {};
+  auto locked = posix::LockFile::acquire(options_.state_dir + "/lock");
+  if (!locked && locked.error().code == ErrorCode::already_exists) return fail(locked.error());
+  if (!locked) return {};
+  state_lock_ = *std::move(locked);
+  return state_lock_->write_pid(::getpid());
+}
+
+AgentSettings Program::settings() const {
+  AgentSettings settings;
+  settings.version = FDBPACK_VERSION;
+  settings.conf_path = options_.conf_path;
+  settings.state_dir = options_.state_dir;
+  if (options_.mode == Mode::run) {
+    settings.translate_conf = [](std::string_view text) { return render_conf(text); };
+  }
+  settings.keeps_children = options_.keeps_children;
+  settings.pid = ::getpid();
+  settings.uid = ::geteuid();
+  settings.supervisor.agent_id = StateDir(options_.state_dir).agent_id();
+  settings.supervisor.environment = posix::own_environment();
+  settings.supervisor.stop_grace = options_.stop_grace;
+  settings.supervisor.dies_with_agent = options_.dies_with_agent;
+  settings.supervisor.limits = limits_;
+  settings.supervisor.random_seed = random_seed();
+  return settings;
+}
+
+Inheritance Program::inheritance() {
+  Inheritance inheritance;
+  inheritance.pidfds = systemd::take_stored_fds();
+  if (!handover_) return inheritance;
+  inheritance.state = handover_->state;
+  for (const auto& process : handover_->processes) {
+    inheritance.pidfds.push_back(process.pidfd);
+    if (process.out >= 0 && process.err >= 0) {
+      inheritance.streams[process.section] = {process.out, process.err};
+    }
+  }
+  return inheritance;
+}
+
+int Program::run(posix::Daemon* daemon) {
+  log_.write(supervise::Severity::info, kLogName,
+             "Started FoundationDB Process Monitor fdbpack (v" FDBPACK_VERSION ")");
+  auto locked = lock();
+  if (!locked) {
+    log_.write(supervise::Severity::error, kLogName, locked.error().message);
+    if (options_.is_daemon && daemon != nullptr) daemon->report(kUnavailable);
+    return kUnavailable;
+  }
+  lock_ = *std::move(locked);
+  if (::chdir("/") != 0) return kFailure;
+  if (auto written = lock_->write_pid(::getpid()); !written) {
+    log_.write(supervise::Severity::warning, kLogName, written.error().message);
+  }
+
+  if (auto status = lock_state(); !status) {
+    log_.write(supervise::Severity::error, kLogName, status.error().message);
+    if (!state_lock_ && !handover_) {
+      if (daemon != nullptr) daemon->report(kUnavailable);
+      lock_->remove();
+      return kUnavailable;
+    }
+  }
+
+  auto inherited = inheritance();
+  systemd::SystemdNotifier notifier;
+  posix::PosixLauncher launcher(io_, clock_, lock_->fd());
+  posix::MemoryOutputPump output(
+      io_, clock_, [this](ports::OutputId id, ports::Stream stream, std::string_view line) {
+        if (agent_) agent_->on_line(id, stream, line);
+      });
+  posix::PosixFiles files;
+  posix::PosixAccounts accounts;
+  posix::ProcTable processes;
+  posix::ConnectProbe probe(io_, clock_);
+  posix::DelegatedCgroups cgroups(options_.cgroup);
+  posix::ProcHolders holders;
+  World world{clock_,    launcher, output,  log_,     files,  accounts,
+              processes, probe,    cgroups, notifier, holders};
+  agent_.emplace(world, settings(), [this](int code) {
+    exit_code_ = code;
+    io_.stop();
+  });
+  posix::ConfWatch watch(io_, clock_, options_.conf_path, [this] { agent_->on_conf_change(); });
+  log_.write(supervise::Severity::info, kLogName, "Watching conf file " + options_.conf_path);
+  posix::SignalWatch signals(io_, {SIGHUP, SIGINT, SIGTERM, SIGUSR2, SIGCHLD},
+                             [this](int signal) { on_signal(signal); });
+  posix::hear_signals();
+  if (auto started = agent_->start(std::move(inherited)); !started) {
+    log_.write(supervise::Severity::error, kLogName, started.error().message);
+    if (daemon != nullptr) daemon->report(kFailure);
+    lock_->remove();
+    return kFailure;
+  }
+  if (watch.is_degraded()) {
+    agent_->set_degraded({"changes of the conf are looked for every ten seconds only"});
+  }
+  if (daemon != nullptr) daemon->report(0);
+  handover_.reset();
+  ::malloc_trim(0);
+  io_.run();
+  lock_->remove();
+  log_.flush();
+  agent_.reset();
+  return exit_code_;
+}
+
+void Program::on_signal(int signal) {
+  if (signal == SIGUSR2) {
+    replace_self();
+  } else {
+    agent_->on_signal(signal);
+  }
+}
+
+void Program::replace_self() {
+  if (agent_->is_ending()) return;
+  log_.write(supervise::Severity::warning, kLogName,
+             "Received signal 12 (User defined signal 2), replacing the program");
+  wire::Handover handover;
+  handover.lock_fd = lock_->fd();
+  if (!limits_.empty()) handover.files_max = limits_.front().soft;
+  handover.state = wire::print(agent_->state());
+  agent_->describe_descriptors(handover);
+  log_.flush();
+  // The arguments may hold relative paths.
+  if (::chdir(directory_.c_str()) != 0) {
+    log_.write(supervise::Severity::warning, kLogName, directory_ + " cannot be entered any more");
+  }
+  const Error error = posix::replace_program(handover, program_, arguments_, environment_);
+  if (::chdir("/") != 0) std::abort();  // it worked before
+  log_.write(supervise::Severity::error, kLogName,
+             "The program could not be replaced: " + error.message);
+}
+
+}  // namespace
+
+int main_of_supervisor(int argc, char** argv) {
+  const auto parsed = parse_options(argc, argv);
+  if (const auto* exit_code = std::get_if<ExitCode>(&parsed)) return exit_code->code;
+  const auto& options = std::get<Options>(parsed);
+  std::optional<posix::Daemon> daemon;
+  const bool is_replacement = std::getenv("FDBPACK_HANDOVER_FD") != nullptr;
+  if (options.is_daemon && !is_replacement) daemon = posix::Daemon::start();
+  Program program(options, std::vector<std::string>(argv, argv + argc));
+  posix::become_supervisor();
+  return program.run(daemon ? &*daemon : nullptr);
+}
+
+}  // namespace fdbpack::agent
