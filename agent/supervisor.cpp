@@ -107,13 +107,19 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
 void Supervisor::hold_back(const ports::Found& found, const wire::ProcessRecord* record) {
   const std::string section = found.section;
   HeldBack& held = held_back_[section];
+  held.pid = found.pid;
   if (record != nullptr) held.record = *record;
+  if (found.pidfd < 0) return;
   held.child =
       world_.launcher.adopt(found.pid, found.pidfd, [this, section](const supervise::Exit&, bool) {
         const auto child = std::move(held_back_[section].child);
         held_back_.erase(section);
         if (loaded_ != nullptr) apply(*loaded_);
       });
+}
+
+bool Supervisor::is_held_back(const std::string& section) const {
+  return held_back_.contains(section) || (!shortage_.empty() && !processes_.contains(section));
 }
 
 void Supervisor::hold(const std::string& section) {
@@ -135,7 +141,7 @@ void Supervisor::apply(const LoadedConf& loaded) {
 }
 
 void Supervisor::apply_change(const supervise::Change& change, const LoadedConf& loaded) {
-  if (held_back_.contains(change.section)) return;
+  if (is_held_back(change.section)) return;
   if (change.kind == supervise::ChangeKind::refused) return;
   if (change.command == nullptr) {
     const bool kill = change.kind == supervise::ChangeKind::deconfigured_kill;

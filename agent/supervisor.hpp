@@ -87,6 +87,13 @@ class Supervisor {
   // A process that may be `found.section`'s but cannot be verified: nothing is started meanwhile.
   // Its record is kept, or the next agent would start it beside the one that may live.
   void hold_back(const ports::Found& found, const wire::ProcessRecord* record);
+  // Nobody is held back any more: they are about to be looked at again.
+  void release_all() { held_back_.clear(); }
+  // Not everything could be looked at: no section is begun with. Empty: it could.
+  void set_shortage(std::string why) { shortage_ = std::move(why); }
+  [[nodiscard]] bool is_held_back(const std::string& section) const;
+  // Somebody may live who is not supervised.
+  [[nodiscard]] bool has_doubts() const { return !held_back_.empty() || !shortage_.empty(); }
   void hold(const std::string& section);
 
   void apply(const LoadedConf& loaded);
@@ -112,7 +119,8 @@ class Supervisor {
 
  private:
   struct HeldBack {
-    std::unique_ptr<ports::Child> child;
+    int pid = 0;
+    std::unique_ptr<ports::Child> child;  // none: there was no descriptor for it
     std::optional<wire::ProcessRecord> record;
   };
   struct Pending {
@@ -153,6 +161,7 @@ class Supervisor {
   Random random_;
   Processes processes_;
   std::map<std::string, HeldBack, text::IgnoreCaseLess> held_back_;
+  std::string shortage_;
   const LoadedConf* loaded_ = nullptr;  // the conf in force, for sections held back
   std::map<ports::OutputId, Supervised*> by_output_;
   std::set<std::pair<Instant, Supervised*>> timers_;

@@ -38,6 +38,7 @@ struct AgentState {
   std::vector<ProcessRecord> processes;
 
   bool operator==(const AgentState&) const = default;
+  // Names compare without regard to ASCII case, as fdbmonitor's do.
   [[nodiscard]] const ProcessRecord* find(std::string_view section) const;
 };
 
