@@ -53,7 +53,8 @@ Supervisor::Supervisor(World& world, SupervisorSettings settings, std::function<
       random_(settings_.random_seed),
       alarm_(world.clock.make_alarm([this] { on_alarm(); })),
       memory_alarm_(world.clock.make_alarm([this] { sample_memory(); })),
-      holder_alarm_(world.clock.make_alarm([this] { look_for_holder(); })) {}
+      holder_alarm_(world.clock.make_alarm([this] { look_for_holder(); })),
+      stops_alarm_(world.clock.make_alarm([this] { look_for_stops(); })) {}
 
 Supervisor::~Supervisor() = default;
 
@@ -90,7 +91,9 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
   event.pid = found.pid;
   event.since = now;
   event.revision = found.revision.value_or(supervise::Revision{});
-  if (record != nullptr && record->pid == found.pid) {
+  const bool is_recorded = record != nullptr && record->pid == found.pid;
+  who.is_join_unknown = !is_recorded || record->is_join_unknown;
+  if (is_recorded) {
     event.since = std::min(record->since, now);
     event.revision = record->revision;
     event.starts = record->starts;
@@ -100,8 +103,11 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
   }
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - event.since);
   who.started_wall = world_.clock.wall() - age;
+  who.cgroup = world_.cgroups.find(found.section, found.pid);
+  if (!who.cgroup.empty()) who.oom_kills = world_.cgroups.oom_kills(found.section).value_or(0);
   watch_memory(who);
   dispatch(who, event);
+  if (!std::exchange(is_stops_alarm_set_, true)) stops_alarm_->set(now);
 }
 
 void Supervisor::hold_back(const ports::Found& found, const wire::ProcessRecord* record) {
@@ -281,6 +287,7 @@ void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
   who.child = std::move(std::get<std::unique_ptr<ports::Child>>(outcome));
   who.stamp.reset();
   who.blocked_by.reset();
+  who.is_join_unknown = false;
   who.is_stored = false;
   who.started_wall = world_.clock.wall();
   who.running_argv = plan.argv;

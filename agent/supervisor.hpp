@@ -62,6 +62,7 @@ struct Supervised {
   Instant memory_next;
   std::string cgroup;                 // of the live process; empty: none
   std::uint64_t oom_kills = 0;        // in it, before the process was started
+  bool is_join_unknown = false;       // adopted, and no record tells
   int stopped_pid = 0;                // this process was stopped and has not gone on since
   std::optional<Blocked> blocked_by;  // since its last death; none once it is started
   bool is_stored = false;             // its pidfd is with the service manager
@@ -102,7 +103,8 @@ class Supervisor {
 
   void on_line(ports::OutputId id, ports::Stream stream, std::string_view line);
   void reap_strangers();
-  // SIGCHLD: some may have been stopped, which nobody else would notice.
+  // SIGCHLD: some may have been stopped, which nobody else would notice. Of processes that were
+  // taken over there is no such signal: they are looked at from time to time.
   void note_stops();
 
   [[nodiscard]] std::size_t live() const;
@@ -152,6 +154,9 @@ class Supervisor {
   void look_for_holder();
   [[nodiscard]] std::optional<Blocked> find_holder(const std::vector<std::string>& argv) const;
 
+  void look_for_stops();
+  void set_stopped(Supervised& who, int pid, bool is_stopped);
+
   void watch_memory(Supervised& who);
   void sample_memory();
 
@@ -169,6 +174,8 @@ class Supervisor {
   std::unique_ptr<ports::Alarm> memory_alarm_;
   std::optional<Instant> memory_alarm_at_;
   std::unique_ptr<ports::Alarm> holder_alarm_;
+  std::unique_ptr<ports::Alarm> stops_alarm_;
+  bool is_stops_alarm_set_ = false;
   std::deque<std::string> blocked_;  // sections whose process failed and was not looked at yet
   std::deque<Pending> pending_;
   std::vector<std::string> forgotten_;

@@ -33,6 +33,7 @@ wire::AgentState Supervisor::snapshot() {
       record.revision = process->revision;
       record.since = process->since;
       record.joined_at = process->joined_at;
+      record.is_join_unknown = who->is_join_unknown && !process->joined_at;
     }
     result.processes.push_back(std::move(record));
   }

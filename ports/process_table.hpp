@@ -73,6 +73,8 @@ class ProcessTable {
   [[nodiscard]] virtual std::optional<ProcessStamp> stamp(int pid) const = 0;
   // The file that the process runs is not at its path any more: a new version was installed.
   [[nodiscard]] virtual bool is_program_replaced(int pid) const = 0;
+  // It was stopped: by SIGSTOP, or by a debugger.
+  [[nodiscard]] virtual bool is_stopped(int pid) const = 0;
   // Every descriptor is opened first and verified after, so that a pid that is used anew meanwhile
   // cannot be mistaken.
   [[nodiscard]] virtual Findings find(Search search) = 0;

@@ -93,6 +93,12 @@ bool ProcTable::is_program_replaced(int pid) const {
          std::string_view(target.data(), static_cast<std::size_t>(size)).ends_with(" (deleted)");
 }
 
+bool ProcTable::is_stopped(int pid) const {
+  const auto stat = read_proc(path(pid, "stat"));
+  const auto fields = stat_fields(stat.text);
+  return !fields.empty() && (fields[0] == "T" || fields[0] == "t");
+}
+
 Marks ProcTable::marks(int pid) const {
   auto environment = read_proc(path(pid, "environ"));
   for (int i = 0; i < kExecRetriesMax && environment && environment.text.empty(); ++i) {

@@ -29,6 +29,7 @@ class ProcTable final : public ports::ProcessTable {
   [[nodiscard]] std::string boot_id() const override;
   [[nodiscard]] std::optional<ports::ProcessStamp> stamp(int pid) const override;
   [[nodiscard]] bool is_program_replaced(int pid) const override;
+  [[nodiscard]] bool is_stopped(int pid) const override;
   [[nodiscard]] ports::Findings find(ports::Search search) override;
   [[nodiscard]] std::unique_ptr<ports::MemoryGauge> gauge(int pid) const override;
   std::size_t kill_escaped(const std::string& agent_id, const std::vector<int>& live) override;

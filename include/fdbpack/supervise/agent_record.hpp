@@ -24,6 +24,7 @@ struct ProcessRecord {
   supervise::Revision revision;
   Instant since;
   std::optional<Instant> joined_at;
+  bool is_join_unknown = false;  // it may have joined before this agent took it over
   std::uint64_t starts = 1;
   std::uint64_t memory_limit_bytes = 0;
   bool kill_on_change = true;

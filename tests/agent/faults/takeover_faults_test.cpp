@@ -17,6 +17,8 @@ struct HandoverCase {
 };
 
 class Fault12Handover : public AdoptionFault, public ::testing::WithParamInterface<HandoverCase> {};
+class Fault05Adoption : public AdoptionFault {};
+class Fault48Joined : public AdoptionFault {};
 class Fault22Adoption : public AdoptionFault {};
 class Fault40Kill : public AdoptionFault {};
 
@@ -99,6 +101,42 @@ TEST_F(Fault40Kill, StartedRightAfterAKillItTakesOver) {
         << status();
   }
   expect_all_adopted();
+}
+
+// Nobody tells an agent that the child of another one was stopped.
+TEST_F(Fault05Adoption, AdoptedChildThatIsStoppedIsSeen) {
+  ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}, {"b", ""}}));
+  kill_agent();
+  const Pidfd child(last_pid("a"));
+  ASSERT_TRUE(child.send(SIGSTOP));
+  start_agent();
+  ASSERT_TRUE(wait([&] { return status_of("child.a").value("stopped", false); })) << status();
+  EXPECT_FALSE(status_of("child.b").value("stopped", true));
+  ASSERT_TRUE(child.send(SIGCONT));
+  EXPECT_TRUE(wait([&] { return !status_of("child.a").value("stopped", true); })) << status();
+  EXPECT_TRUE(wait_for_log("goes on"));
+  expect_all_adopted();
+}
+
+// What was said on stdout before is gone with the record: it may have joined or not.
+TEST_F(Fault48Joined, WithoutTheRecordItIsUnknownWhetherAChildHasJoined) {
+  const auto joined = [this] {
+    return status_of("child.a").value("joined", nlohmann::json("none"));
+  };
+  ASSERT_NO_FATAL_FAILURE(start_children({{"a", "mode = joined\n"}}));
+  ASSERT_TRUE(wait([&] { return joined() == true; }));
+  kill_agent();
+  start_agent();
+  ASSERT_TRUE(wait([&] { return joined() == true; })) << "the record knows";
+  kill_agent();
+  fs::remove_all(dir().file("state"));
+  start_agent();
+  ASSERT_TRUE(wait([&] { return joined().is_null(); })) << status();
+  kill_agent();
+  start_agent();
+  ASSERT_TRUE(wait([&] { return joined().is_null(); })) << "the next one knows no better";
+  ASSERT_TRUE(Pidfd(last_pid("a")).send(SIGKILL));
+  EXPECT_TRUE(wait([&] { return joined() == true; })) << "its successor said so";
 }
 
 }  // namespace
