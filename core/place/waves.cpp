@@ -2,8 +2,8 @@
 #include "fdbpack/place/waves.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
-#include <unordered_map>
 
 namespace fdbpack::place {
 namespace {
@@ -46,7 +46,7 @@ struct OpenWave {
 
 // The names point into the inventory.
 struct ZoneNames {
-  std::vector<std::unordered_map<std::string_view, int>> numbers;  // by cluster
+  std::vector<std::map<std::string_view, int>> numbers;  // by cluster
   std::vector<std::vector<std::string_view>> names;
 
   explicit ZoneNames(std::size_t clusters) : numbers(clusters), names(clusters) {}
