@@ -31,11 +31,20 @@ namespace fdbpack::agent {
 namespace {
 
 constexpr int kFailure = 1;
+constexpr int kTerminated = 128 + SIGTERM;
 constexpr int kUsageError = 2;  // as Python's argparse
 constexpr std::size_t kFileSizeMax = 16 * 1024 * 1024;
-constexpr std::chrono::milliseconds kStopGrace{5000};
+constexpr std::chrono::milliseconds kStopGrace{2000};
 constexpr std::string_view kLogName = "sidecar";
 using supervise::Severity;
+
+// Everybody may come from one address here: the operator asks for all pods, and a proxy in the pod
+// hides who asked.
+http::Limits limits() {
+  http::Limits limits;
+  limits.connections_per_peer_max = limits.connections_max / 2;
+  return limits;
+}
 
 sidecar::Environment own_environment() {
   sidecar::Environment result;
@@ -92,6 +101,7 @@ class Program {
   int serve(const SidecarCopier& copier);
   void stop(http_server::Server& server, int exit_code);
   int refuse(const Error& error);
+  void note(std::string_view what);
 
   const sidecar::Options& options_;
   boost::asio::io_context io_{1};
@@ -108,6 +118,13 @@ int Program::refuse(const Error& error) {
   log_.write(Severity::error, kLogName, error.message);
   log_.flush();
   return kFailure;
+}
+
+void Program::note(std::string_view what) {
+  // The kubelet's probe, every few seconds: it connects and goes away.
+  const bool is_probe =
+      what.starts_with("tls.refused") && what.ends_with("reason=\"stream truncated\"");
+  if (!is_probe) log_.write(Severity::warning, kLogName, what);
 }
 
 Result<sidecar::Settings> Program::load_settings() {
@@ -182,9 +199,7 @@ int Program::serve(const SidecarCopier& copier) {
     boost::asio::post(io_, [&] { stop(*listening, kFailure); });
   };
   Sidecar handler(settings_, copier, {*tree_, reads, copies, log_, refresh, restart});
-  http_server::Server server(io_, handler, {}, [this](std::string_view what) {
-    log_.write(Severity::warning, kLogName, what);
-  });
+  http_server::Server server(io_, handler, limits(), [this](std::string_view what) { note(what); });
   listening = &server;
   if (settings_.tls) {
     http_server::TlsFiles files;
@@ -202,6 +217,8 @@ int Program::serve(const SidecarCopier& copier) {
     return refuse(status.error());
   }
   io_.run();
+  reads.stop();
+  copies.stop();
   log_.flush();
   return exit_code_;
 }
@@ -229,6 +246,8 @@ int main_of_sidecar(int argc, char** argv) {
   }
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGCHLD, SIG_IGN);  // as the first process of a container we get the orphans
+  // Until the loop hears of it; the first process of a container is not ended by it otherwise.
+  ::signal(SIGTERM, [](int) { ::_exit(kTerminated); });
   Program program(*options);
   return program.run();
 }

@@ -7,7 +7,7 @@
 
 namespace fdbpack::posix {
 
-WorkerThread::~WorkerThread() {
+void WorkerThread::stop() {
   thread_.stop();
   thread_.join();
 }

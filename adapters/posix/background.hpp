@@ -8,11 +8,14 @@
 
 namespace fdbpack::posix {
 
-// One thread. Its end waits for the work that has begun and forgets the rest.
+// One thread.
 class WorkerThread final : public ports::Background {
  public:
   explicit WorkerThread(boost::asio::io_context& io) : io_(io) {}
-  ~WorkerThread() override;
+  ~WorkerThread() override { stop(); }
+
+  // Waits for the work that has begun and forgets the rest. Before what the works use goes away.
+  void stop();
 
   void run(std::function<void()> work, std::function<void()> done) override;
 

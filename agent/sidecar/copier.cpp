@@ -46,7 +46,8 @@ Status SidecarCopier::copy_items(const std::vector<sidecar::CopyItem>& items) co
 Status SidecarCopier::copy_conf() const {
   if (settings_.plan.conf_source.empty()) return {};
   FDBPACK_TRY(const std::string conf, input_.read(settings_.plan.conf_source));
-  return tree_.write(std::string(sidecar::kConfTarget), settings_.substitutions.apply(conf),
+  return tree_.write(std::string(sidecar::kConfTarget),
+                     settings_.substitutions.apply(sidecar::with_plain_newlines(conf)),
                      sidecar::kConfMode);
 }
 

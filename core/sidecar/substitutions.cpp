@@ -123,6 +123,16 @@ std::string Substitutions::apply(std::string_view conf) const {
   return result;
 }
 
+std::string with_plain_newlines(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_pair = text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n';
+    if (!is_pair) result += text[i] == '\r' ? '\n' : text[i];
+  }
+  return result;
+}
+
 std::string Substitutions::to_json() const {
   std::string text = "{";
   for (const auto& [name, value] : entries_) {

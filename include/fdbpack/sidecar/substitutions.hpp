@@ -44,4 +44,7 @@ class Substitutions {
   std::vector<Entry> entries_;
 };
 
+// "\r\n" and "\r" become "\n", as in every text that Python reads.
+[[nodiscard]] std::string with_plain_newlines(std::string_view text);
+
 }  // namespace fdbpack::sidecar

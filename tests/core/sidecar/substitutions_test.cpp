@@ -28,6 +28,11 @@ TEST(SidecarSubstitutions, ReplacesPlainly) {
   EXPECT_EQ(variables.apply(""), "");
 }
 
+TEST(SidecarSubstitutions, LinesEndAsInPython) {
+  EXPECT_EQ(with_plain_newlines("a\r\nb\rc\n\r\r\n\r"), "a\nb\nc\n\n\n\n");
+  EXPECT_EQ(with_plain_newlines(""), "");
+}
+
 TEST(SidecarSubstitutions, MeansTheLongestName) {
   auto variables = sample();
   variables.set("FDB_POD_IP_EXTRA", "b");
