@@ -98,6 +98,8 @@ void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->add_option("--min-gain", options.gain_min, "of the score, for one move")
       ->check(CLI::Range(0.0, 1e9));
   command->add_flag("!--no-swaps", options.has_swaps, "let no two change places");
+  command->add_flag("--explain", options.has_explanations,
+                    "say why, for every move and host of a fleet");
   add_json(command, options.is_json);
   command->footer("Example:\n  fdbpack balance --htools cluster.data --objective htools --json");
   command->callback([&] {
@@ -122,6 +124,7 @@ void add_evacuate(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->add_option("--cluster", options.cluster,
                       "cluster of the set or fault domain; not needed when there is only one");
   add_relax(command, options.relaxed);
+  command->add_flag("--explain", options.has_explanations, "say why, for every group and host");
   add_json(command, options.is_json);
   command->footer("Example:\n  fdbpack evacuate --fleet examples/fleet.json --host db-1");
   command->callback([&] { chosen = [&] { return evacuate(options, files); }; });

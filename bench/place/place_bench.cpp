@@ -52,15 +52,33 @@ double best_of(int rounds, const Work& work) {
   return best;
 }
 
-// Seconds by what was measured and by number of hosts.
-std::map<std::string, std::map<int, double>> seconds_of;
+struct Row {
+  std::string what;
+  int hosts = 0;
+  double value = 0;
+  std::string unit;
+  std::string more;
+};
+std::vector<Row> rows;
 
+// Of several passes the best counts.
 void row(const std::string& what, int hosts, double value, const std::string& unit,
          const std::string& more = "") {
-  if (unit == "cpu_s") seconds_of[what][hosts] = value;
-  fmt::print("{{\"what\": \"{}\", \"hosts\": {}, \"value\": {:.9g}, \"unit\": \"{}\"{}}}\n", what,
-             hosts, value, unit, more);
-  std::fflush(stdout);
+  const auto known = std::find_if(rows.begin(), rows.end(), [&](const Row& other) {
+    return other.what == what && other.hosts == hosts;
+  });
+  if (known == rows.end()) {
+    rows.push_back({what, hosts, value, unit, more});
+  } else {
+    known->value = unit == "cpu_s" ? std::min(known->value, value) : std::max(known->value, value);
+  }
+}
+
+void show_rows() {
+  for (const Row& one : rows) {
+    fmt::print("{{\"what\": \"{}\", \"hosts\": {}, \"value\": {:.9g}, \"unit\": \"{}\"{}}}\n",
+               one.what, one.hosts, one.value, one.unit, one.more);
+  }
 }
 
 Inventory make_inventory(const GenerateOptions& options) {
@@ -220,7 +238,11 @@ void bench_rebalance(int hosts) {
 // How much dearer the largest size is than the smallest, and that as a share of n log n: not above
 // 1 is what is asked for.
 void show_growth() {
-  for (const auto& [what, sizes] : seconds_of) {
+  std::map<std::string, std::map<int, double>> seconds;
+  for (const Row& one : rows) {
+    if (one.unit == "cpu_s") seconds[one.what][one.hosts] = one.value;
+  }
+  for (const auto& [what, sizes] : seconds) {
     const auto& [small, first] = *sizes.begin();
     const auto& [large, last] = *sizes.rbegin();
     if (small == large) continue;
@@ -232,17 +254,21 @@ void show_growth() {
   }
 }
 
+// The sizes take turns, so that a busy minute of the machine does not fall on one of them alone.
 int run(const std::vector<int>& sizes) {
-  for (const int hosts : sizes) {
-    const std::string text = htools::print_text(*generate_htools(hosts, 5, 1));
-    balance_text(text, hosts, false);
-    balance_text(text, hosts, true);
-    bench_decisions(hosts);
-    bench_explained(hosts);
-    bench_plan(hosts);
-    bench_operations(hosts);
-    bench_rebalance(hosts);
+  for (int pass = 0; pass < 4; ++pass) {
+    for (const int hosts : sizes) {
+      const std::string text = htools::print_text(*generate_htools(hosts, 5, 1));
+      if (pass < 2) balance_text(text, hosts, false);
+      if (pass < 2) balance_text(text, hosts, true);
+      bench_decisions(hosts);
+      bench_explained(hosts);
+      bench_plan(hosts);
+      bench_operations(hosts);
+      if (pass < 2) bench_rebalance(hosts);
+    }
   }
+  show_rows();
   show_growth();
   return 0;
 }
@@ -257,6 +283,7 @@ int main_with(const std::vector<std::string>& args) {
     const std::string text = read_file(args[1]);
     const auto hosts = static_cast<int>(htools::parse_text(text)->nodes.size());
     balance_text(text, hosts, args.size() > 2 && args[2] == "--ignore-dynu");
+    show_rows();
     return 0;
   }
   if (!args.empty() && args[0] == "run") {

@@ -46,7 +46,8 @@ Outcome balance_htools(const BalanceOptions& options, ports::FileReader& files) 
   return outcome;
 }
 
-std::string rebalance_text(const place::Rebalance& result) {
+std::string rebalance_text(const place::PlacementState& state, const place::Rebalance& result,
+                           bool has_explanations) {
   Table table({"", "GROUP", "CLUSTER", "FROM", "TO", "AS", "GIB", "SCORE", "WHY"});
   for (std::size_t i = 0; i < result.moves.size(); ++i) {
     const place::Replacement& move = result.moves[i];
@@ -55,6 +56,13 @@ std::string rebalance_text(const place::Rebalance& result) {
                fmt::format("{:.6f}", move.score), move.is_swap ? move.why + ", swap" : move.why});
   }
   std::string out = table.empty() ? "" : table.text();
+  for (const place::Replacement& move : result.moves) {
+    if (!has_explanations) break;
+    const std::vector<std::string> lines = place::explain_text(state, move);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      out += (i == 0 ? "\n" : "  ") + lines[i] + "\n";
+  }
+  if (has_explanations && !result.moves.empty()) out += "\n";
   out += fmt::format(
       "score {:.6f} -> {:.6f}, violations {} -> {}, {} replacements, {:.1f} GiB to copy\n",
       result.before.score(), result.after.score(), result.before.violations,
@@ -78,10 +86,11 @@ Outcome balance(const BalanceOptions& options, ports::FileReader& files) {
   if (options.data_gib_max >= 0) rebalance_options.data_mib_max = options.data_gib_max * 1024;
   if (options.gain_min >= 0) rebalance_options.gain_min = options.gain_min;
   rebalance_options.has_swaps = options.has_swaps;
+  rebalance_options.has_explanations = options.has_explanations;
   const place::Rebalance result = place::rebalance(planner, rebalance_options);
-  if (options.is_json) return json_outcome(wire::to_json(result));
+  if (options.is_json) return json_outcome(wire::to_json(planner.state(), result));
   Outcome outcome;
-  outcome.out = rebalance_text(result);
+  outcome.out = rebalance_text(planner.state(), result, options.has_explanations);
   return outcome;
 }
 

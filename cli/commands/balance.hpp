@@ -20,6 +20,7 @@ struct BalanceOptions {
   std::int64_t data_gib_max = -1;
   double gain_min = -1;  // below 0: the objective's own
   bool has_swaps = true;
+  bool has_explanations = false;
   bool is_json = false;
 };
 [[nodiscard]] Outcome balance(const BalanceOptions& options, ports::FileReader& files);

@@ -18,6 +18,7 @@ Result<place::EvacuateRequest> request_of(const EvacuateOptions& options) {
   request.hosts = options.hosts;
   request.cluster = options.cluster;
   request.fault_domain = options.fault_domain;
+  request.has_explanations = options.has_explanations || options.is_json;
   if (!options.domain.empty()) {
     const std::size_t equals = options.domain.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -34,7 +35,8 @@ Result<place::EvacuateRequest> request_of(const EvacuateOptions& options) {
   return request;
 }
 
-std::string evacuation_text(const place::PlacementState& state, const place::Evacuation& result) {
+std::string evacuation_text(const place::PlacementState& state, const place::Evacuation& result,
+                            bool has_explanations) {
   Table table({"GROUP", "CLUSTER", "FROM", "TO", "AS", "DOMAIN", "NOTE"});
   for (const place::NewGroup& placed : result.placed) {
     const place::Index old = state.inventory().find_group(placed.group.cluster, placed.replaces);
@@ -48,6 +50,12 @@ std::string evacuation_text(const place::PlacementState& state, const place::Eva
                note});
   }
   std::string out = table.empty() ? "" : table.text();
+  for (const place::NewGroup& placed : result.placed) {
+    if (!has_explanations) break;
+    out += "\n" + place::headline(placed) + "\n";
+    for (const std::string& line : place::explain_text(state, placed.why))
+      out += "  " + line + "\n";
+  }
   for (const place::Unplaced& missing : result.unplaced) {
     out += fmt::format("\n{}/{} has nowhere to go\n", missing.cluster, missing.replaces);
     for (const std::string& line : place::explain_text(state, missing.why, 20))
@@ -81,7 +89,7 @@ Outcome evacuate(const EvacuateOptions& options, ports::FileReader& files) {
   if (options.is_json) return json_outcome(wire::to_json(planner.state(), *result), is_complete);
   Outcome outcome;
   outcome.code = is_complete ? ExitCode::ok : ExitCode::incomplete;
-  outcome.out = evacuation_text(planner.state(), *result);
+  outcome.out = evacuation_text(planner.state(), *result, options.has_explanations);
   return outcome;
 }
 

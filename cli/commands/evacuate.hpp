@@ -20,6 +20,7 @@ struct EvacuateOptions {
   std::string set;           // class/set
   std::string fault_domain;  // storage-1
   std::vector<std::string> relaxed;
+  bool has_explanations = false;
   bool is_json = false;
 };
 [[nodiscard]] Outcome evacuate(const EvacuateOptions& options, ports::FileReader& files);

@@ -149,7 +149,7 @@ Result<std::vector<Loss>> survive(Planner& planner, const std::string& label,
       }
       if (loss.unplaced++ > 0) continue;
       loss.first_unplaced = inventory.groups()[at(want.replaces)].cluster + "/" + want.id;
-      loss.why = explain_refusals(planner.explain(want));
+      loss.why = explain_refusals(planner.explain(want).refused);
     }
     planner.rollback(mark);
     out.push_back(std::move(loss));

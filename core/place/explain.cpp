@@ -57,9 +57,9 @@ std::vector<NamedTerm> named_terms(const Terms& terms, bool has_exact) {
   return out;
 }
 
-std::string explain_refusals(const Explanation& why) {
+std::string explain_refusals(const std::vector<RefusedHost>& refused) {
   std::array<int, kConstraintCount> counts{};
-  for (const RefusedHost& host : why.refused)
+  for (const RefusedHost& host : refused)
     ++counts[static_cast<std::size_t>(host.refusal.constraint)];
   std::string out;
   for (std::size_t i = 0; i < kConstraintCount; ++i) {
@@ -110,7 +110,7 @@ std::vector<std::string> explain_text(const PlacementState& state, const Explana
   }
   if (why.refused.empty()) return out;
   out.push_back(fmt::format("refused: {} of {} hosts ({})", why.refused.size(), hosts.size(),
-                            explain_refusals(why)));
+                            explain_refusals(why.refused)));
   for (std::size_t i = 0; i < std::min(refused_max, why.refused.size()); ++i) {
     const RefusedHost& host = why.refused[i];
     out.push_back(fmt::format("  {}: {}: {}", hosts[at(host.host)].id,

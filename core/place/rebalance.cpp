@@ -2,15 +2,24 @@
 #include "fdbpack/place/rebalance.hpp"
 
 #include "fdbpack/place/ids.hpp"
+#include "fdbpack/place/plan.hpp"
 #include "rebalance_state.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <tuple>
 
 namespace fdbpack::place {
 namespace {
 
+// How many of the hottest and coldest hosts are looked at: few first, more when there is nothing
+// among them. Up to kExhaustive hosts all are, so nothing is missed; beyond, no more than
+// kLastCircle, so that a step costs the same on any number of hosts. Where the search ends depends
+// on the fleet alone and not on what was looked at before: run again, it finds nothing.
 constexpr std::size_t kFirstCircle = 16;
+constexpr std::size_t kLastCircle = 64;
+constexpr std::size_t kExhaustive = 128;
 
 std::size_t at(Index index) {
   return static_cast<std::size_t>(index);
@@ -27,30 +36,43 @@ struct Step {
 class Rebalancer {
  public:
   Rebalancer(Planner& planner, const RebalanceOptions& options)
-      : planner_(planner), options_(options), state_(planner), left_(options.candidates_max) {}
+      : planner_(planner), options_(options) {
+    state_.emplace(planner);
+  }
 
   Rebalance run() {
     out_.before = measure(planner_.state());
     for (const ClusterDemand& cluster : planner_.state().inventory().clusters()) {
       if (!cluster.is_healthy) out_.unhealthy.push_back(cluster.name);
     }
-    while (has_moves_left(1)) {
-      if (const std::optional<Step> step = best_move()) {
-        make(step->a, step->to, false, why(step->change));
-      } else if (const std::optional<Step> swap = best_swap()) {
-        const Index host_a = group(swap->a).host;
-        const Index host_b = group(swap->b).host;
-        make(swap->a, host_b, true, why(swap->change));
-        make(swap->b, host_a, true, why(swap->change));
-      } else {
-        break;
-      }
+    // The sums of deviations drift by rounding as groups move; the last word is with fresh ones, so
+    // that a later run, which starts from such, agrees that nothing is left.
+    std::size_t settled = SIZE_MAX;
+    while (settled != out_.moves.size()) {
+      settled = out_.moves.size();
+      improve();
+      state_.emplace(planner_);
+      is_sorted_ = false;
     }
     out_.after = measure(planner_.state());
     return std::move(out_);
   }
 
  private:
+  void improve() {
+    while (has_moves_left(1)) {
+      if (const std::optional<Step> step = best_move()) {
+        make(step->a, step->to, false, step->change);
+      } else if (const std::optional<Step> swap = best_swap()) {
+        const Index host_a = group(swap->a).host;
+        const Index host_b = group(swap->b).host;
+        make(swap->a, host_b, true, swap->change);
+        make(swap->b, host_a, true, swap->change);
+      } else {
+        break;
+      }
+    }
+  }
   [[nodiscard]] const PlacedGroup& group(Index g) const { return planner_.state().groups()[at(g)]; }
   static std::string why(const Change& change) {
     return change.violations < 0 ? "violations" : change.spread < 0 ? "spread" : "score";
@@ -70,7 +92,7 @@ class Rebalancer {
   // What the step is worth, or nothing when it is not worth its price.
   [[nodiscard]] std::optional<double> worth(const Change& change, std::int64_t mib) const {
     const double price = options_.price_per_gib * static_cast<double>(mib) / 1024.0;
-    const double gain = state_.score() - change.score - price;
+    const double gain = state_->score() - change.score - price;
     const bool is_better = change.violations < 0 || change.spread < 0;
     if (!is_better && gain < options_.gain_min) return std::nullopt;
     return gain;
@@ -80,43 +102,54 @@ class Rebalancer {
            std::tuple(b.change.violations, b.change.spread, -b.worth);
   }
 
-  void sort_by_heat(std::vector<Index>& hot, std::vector<Index>& cold) const {
+  void sort_by_heat() {
+    hot_.clear();
+    cold_.clear();
     std::vector<std::pair<double, Index>> all;
     for (std::size_t h = 0; h < planner_.state().hosts().size(); ++h) {
-      all.emplace_back(state_.heat(static_cast<Index>(h)), static_cast<Index>(h));
+      all.emplace_back(state_->heat(static_cast<Index>(h)), static_cast<Index>(h));
     }
     std::sort(all.begin(), all.end());
     for (const auto& [heat, host] : all) {
-      if (state_.is_counted(host)) cold.push_back(host);
+      if (state_->is_counted(host)) cold_.push_back(host);
     }
     for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
-      if (!state_.movable_on(entry->second).empty()) hot.push_back(entry->second);
+      if (!state_->movable_on(entry->second).empty()) hot_.push_back(entry->second);
+    }
+    is_sorted_ = true;
+  }
+
+  // Circles around the hottest and coldest hosts, widened until something is found. The order is
+  // made again only when nothing is left in the first circle of an old one.
+  template <class Visit>
+  std::optional<Step> search(const Visit& visit) {
+    const std::size_t hosts = planner_.state().hosts().size();
+    const std::size_t last = hosts <= kExhaustive ? hosts : kLastCircle;
+    for (std::size_t circle = kFirstCircle;; circle *= 4) {
+      std::optional<Step> best = look(circle, visit);
+      if (!best && !is_sorted_) {
+        sort_by_heat();
+        best = look(circle, visit);
+      }
+      if (best || circle >= last) return best;
     }
   }
 
-  // Circles around the hottest and coldest hosts, widened until something is found or all was seen.
   template <class Visit>
-  std::optional<Step> search(const Visit& visit) {
-    std::vector<Index> hot;
-    std::vector<Index> cold;
-    sort_by_heat(hot, cold);
-    for (std::size_t circle = kFirstCircle;; circle *= 4) {
-      std::optional<Step> best;
-      for (std::size_t i = 0; i < std::min(circle, hot.size()); ++i) {
-        for (std::size_t j = 0; j < std::min(circle, cold.size()); ++j) {
-          if (hot[i] != cold[j]) visit(hot[i], cold[j], best);
-        }
+  std::optional<Step> look(std::size_t circle, const Visit& visit) {
+    std::optional<Step> best;
+    for (std::size_t i = 0; i < std::min(circle, hot_.size()); ++i) {
+      for (std::size_t j = 0; j < std::min(circle, cold_.size()); ++j) {
+        if (hot_[i] != cold_[j]) visit(hot_[i], cold_[j], best);
       }
-      if (best) return best;
-      if ((circle >= hot.size() && circle >= cold.size()) || left_ < 0) return std::nullopt;
     }
+    return best;
   }
 
   std::optional<Step> best_move() {
     return search([&](Index from, Index to, std::optional<Step>& best) {
-      for (const Index g : state_.movable_on(from)) {
-        --left_;
-        const std::optional<Change> change = state_.try_move(g, to);
+      for (const Index g : state_->movable_on(from)) {
+        const std::optional<Change> change = state_->try_move(g, to);
         if (!change) continue;
         const std::optional<double> value = worth(*change, group(g).data_mib);
         if (!value) continue;
@@ -131,10 +164,9 @@ class Rebalancer {
   std::optional<Step> best_swap() {
     if (!options_.has_swaps || !has_moves_left(2)) return std::nullopt;
     return search([&](Index from, Index to, std::optional<Step>& best) {
-      for (const Index a : state_.movable_on(from)) {
-        for (const Index b : state_.movable_on(to)) {
-          --left_;
-          const std::optional<Change> change = state_.try_swap(a, b);
+      for (const Index a : state_->movable_on(from)) {
+        for (const Index b : state_->movable_on(to)) {
+          const std::optional<Change> change = state_->try_swap(a, b);
           if (!change) continue;
           const std::int64_t mib = group(a).data_mib + group(b).data_mib;
           const std::optional<double> value = worth(*change, mib);
@@ -145,7 +177,44 @@ class Rebalancer {
     });
   }
 
-  void make(Index g, Index to, bool is_swap, std::string reason) {
+  [[nodiscard]] static auto key(const MoveCandidate& candidate) {
+    return std::tuple(candidate.terms.violations, candidate.terms.spread, candidate.terms.score,
+                      candidate.host);
+  }
+
+  [[nodiscard]] MoveExplanation explain(Index g, Index to, bool is_swap) const {
+    MoveExplanation out;
+    out.want = state_->want_for(g);
+    out.score = state_->score();
+    for (std::size_t h = 0; h < planner_.state().hosts().size(); ++h) {
+      const auto host = static_cast<Index>(h);
+      if (host == group(g).host) continue;
+      if (const std::optional<Refusal> refusal = state_->refusal(g, host)) {
+        out.refused.push_back({host, *refusal});
+        continue;
+      }
+      const Change change = state_->change_of(g, host);
+      out.candidates.push_back({host, {change.violations, change.spread, change.score}});
+    }
+    // The target comes first: steps are compared over all groups, and a swap is one for two.
+    std::sort(out.candidates.begin(), out.candidates.end(),
+              [&](const MoveCandidate& a, const MoveCandidate& b) {
+                if ((a.host == to) != (b.host == to)) return a.host == to;
+                return key(a) < key(b);
+              });
+    out.deciding_term = "only";
+    if (is_swap) out.deciding_term = "swap";
+    if (is_swap || out.candidates.size() < 2) return out;
+    const MoveTerms& first = out.candidates[0].terms;
+    const MoveTerms& second = out.candidates[1].terms;
+    out.deciding_term = first.violations != second.violations ? "violations"
+                        : first.spread != second.spread       ? "spread"
+                        : first.score != second.score         ? "score"
+                                                              : "id";
+    return out;
+  }
+
+  void make(Index g, Index to, bool is_swap, const Change& change) {
     const PlacedGroup old = group(g);
     const Inventory& inventory = planner_.state().inventory();
     IdSource& ids = ids_.try_emplace(old.scope, planner_.state(), old.scope).first->second;
@@ -157,17 +226,23 @@ class Rebalancer {
     move.to = inventory.hosts()[at(to)].id;
     move.data_mib = old.data_mib;
     move.is_swap = is_swap;
-    move.why = std::move(reason);
-    state_.move(g, to, move.new_id);
-    move.score = state_.score();
+    move.why = why(change);
+    if (options_.has_explanations) move.explanation = explain(g, to, is_swap);
+    const Decision decision = state_->move(g, to, move.new_id);
+    move.explanation.want = decision.want;
+    move.group = to_group(planner_.state(), decision);
+    is_sorted_ = false;
+    move.score = state_->score();
     out_.data_mib += old.data_mib;
     out_.moves.push_back(std::move(move));
   }
 
   Planner& planner_;
   const RebalanceOptions& options_;
-  RebalanceState state_;
-  std::int64_t left_;
+  std::optional<RebalanceState> state_;
+  std::vector<Index> hot_;  // as of the last sort_by_heat()
+  std::vector<Index> cold_;
+  bool is_sorted_ = false;
   std::map<Index, IdSource> ids_;
   Rebalance out_;
 };

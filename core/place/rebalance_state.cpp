@@ -201,30 +201,40 @@ double RebalanceState::score_after() const {
   return cpu.population() + memory.population() + storage;
 }
 
-// Whether the host can take a replacement of the group while the group is still there.
-bool RebalanceState::can_go(Index group, Index to) const {
+std::optional<Refusal> RebalanceState::refusal(Index group, Index to) const {
   const PlacedGroup& placed = state().groups()[at(group)];
   const SetState& set = state().sets()[at(placed.set)];
   // Exact counts stay exact: the replacement stays in its AZ.
-  if (!set.exact_value.empty() && set.exact_value[at(placed.host)] != set.exact_value[at(to)])
-    return false;
+  if (!set.exact_value.empty() && set.exact_value[at(placed.host)] != set.exact_value[at(to)]) {
+    const Index value = set.exact_value[at(to)];
+    if (value == kNone) return Refusal{Constraint::exact_count};
+    return Refusal{Constraint::exact_count, set.exact_target[at(value)], set.exact_count[at(value)],
+                   value};
+  }
   ConstraintSet breached;
-  if (check_fit(state(), placed.set, to, {}, breached)) return false;
-  if (!state().inventory().scopes()[at(placed.scope)].is_required) return true;
+  if (const auto fit = check_fit(state(), placed.set, to, {}, breached)) return fit;
+  if (!state().inventory().scopes()[at(placed.scope)].is_required) return std::nullopt;
   const Index physical = state().physical_of(placed.scope, to);
-  const std::vector<DomainCount>& here =
-      state().scopes()[at(placed.scope)].on_physical[at(physical)];
-  return std::all_of(here.begin(), here.end(),
-                     [&](const DomainCount& entry) { return entry.domain == placed.domain; });
+  Refusal refusal{Constraint::fault_domain_separation, placed.domain};
+  for (const DomainCount& entry : state().scopes()[at(placed.scope)].on_physical[at(physical)]) {
+    if (entry.domain == placed.domain) continue;
+    ++refusal.have;
+    if (refusal.detail == kNone || entry.domain < refusal.detail) refusal.detail = entry.domain;
+  }
+  return refusal.have > 0 ? std::optional(refusal) : std::nullopt;
 }
 
-std::optional<Change> RebalanceState::try_move(Index group, Index to) const {
+Change RebalanceState::change_of(Index group, Index to) const {
   Change out = domain_change(group, to);
-  if (!out.is_clean() || !can_go(group, to)) return std::nullopt;
   take_off(group);
   put_on(group, to);
   out.score = score_after();
   return out;
+}
+
+std::optional<Change> RebalanceState::try_move(Index group, Index to) const {
+  if (!domain_change(group, to).is_clean() || refusal(group, to)) return std::nullopt;
+  return change_of(group, to);
 }
 
 std::optional<Change> RebalanceState::try_swap(Index a, Index b) const {
@@ -242,7 +252,7 @@ std::optional<Change> RebalanceState::try_swap(Index a, Index b) const {
     out.violations = there.violations + back.violations;
     out.spread = there.spread + back.spread;
   }
-  if (!can_go(a, second.host) || !can_go(b, first.host)) return std::nullopt;
+  if (refusal(a, second.host) || refusal(b, first.host)) return std::nullopt;
   take_off(a);
   take_off(b);
   put_on(a, second.host);
@@ -251,7 +261,7 @@ std::optional<Change> RebalanceState::try_swap(Index a, Index b) const {
   return out;
 }
 
-Index RebalanceState::move(Index group, Index to, std::string id) {
+Decision RebalanceState::move(Index group, Index to, std::string id) {
   const Index from = state().groups()[at(group)].host;
   insert(from, -1);
   insert(to, -1);
@@ -264,7 +274,7 @@ Index RebalanceState::move(Index group, Index to, std::string id) {
   insert(to, 1);
   std::erase(groups_on_[at(from)], group);
   groups_on_[at(to)].push_back(added);
-  return added;
+  return decision;
 }
 
 }  // namespace fdbpack::place

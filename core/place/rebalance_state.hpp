@@ -32,11 +32,16 @@ class RebalanceState {
   [[nodiscard]] double heat(Index host) const;
   [[nodiscard]] const PlacementState& state() const { return planner_.state(); }
 
-  // Nothing when `to` cannot take a replacement of the group while the group is still there.
+  // Why `to` cannot take a replacement of the group while the group is still there, if so.
+  [[nodiscard]] std::optional<Refusal> refusal(Index group, Index to) const;
+  // What the move would change, whether or not that is wanted; `to` does not refuse it.
+  [[nodiscard]] Change change_of(Index group, Index to) const;
+  // Nothing when `to` refuses, or when it would make violations or spread worse.
   [[nodiscard]] std::optional<Change> try_move(Index group, Index to) const;
   [[nodiscard]] std::optional<Change> try_swap(Index a, Index b) const;
-  // The new group's index.
-  Index move(Index group, Index to, std::string id);
+  [[nodiscard]] Want want_for(Index group) const;
+  // The decision, with the new group's index.
+  Decision move(Index group, Index to, std::string id);
 
  private:
   // What would change on the hosts and units of a step. Kept between tries to save allocations.
@@ -56,9 +61,7 @@ class RebalanceState {
     std::vector<std::pair<Index, Deviation>> kinds;
   };
 
-  [[nodiscard]] Want want_for(Index group) const;
   [[nodiscard]] Change domain_change(Index group, Index to) const;
-  [[nodiscard]] bool can_go(Index group, Index to) const;
   [[nodiscard]] double score_after() const;
   void take_off(Index group) const;
   void put_on(Index group, Index host) const;

@@ -29,6 +29,7 @@ using place::Replacement;
 using place::Stop;
 using place::Stranded;
 using place::Unplaced;
+using place::Want;
 using place::Wave;
 namespace htools = place::htools;
 using Object = JsonValue::Object;
@@ -83,14 +84,48 @@ JsonValue domains_json(const PlacementState& state, const Explanation& why) {
                 {"skipped", std::move(skipped)}};
 }
 
-JsonValue group_json(const PlacementState& state, const NewGroup& placed) {
-  const Group& group = placed.group;
+JsonValue disks_json(const Group& group) {
   Array disks;
   for (const PlacedDisk& disk : group.disks) {
     disks.emplace_back(
         Object{{"storageUnit", Array{disk.unit.type, disk.unit.key, names(disk.unit.params)}},
                {"sizeMiB", integer(disk.size_mib)}});
   }
+  return disks;
+}
+
+JsonValue refused_json(const PlacementState& state, const Want& want, int domain,
+                       const std::vector<RefusedHost>& hosts) {
+  Array refused;
+  for (const RefusedHost& host : hosts) {
+    refused.emplace_back(Object{{"host", state.inventory().hosts()[at(host.host)].id},
+                                {"constraint", text(to_string(host.refusal.constraint))},
+                                {"reason", reason(state, want, domain, host.host, host.refusal)}});
+  }
+  return refused;
+}
+
+JsonValue move_json(const PlacementState& state, const Replacement& move) {
+  const place::MoveExplanation& why = move.explanation;
+  const auto candidate = [&](std::size_t i) {
+    if (i >= why.candidates.size()) return JsonValue();
+    const place::MoveCandidate& one = why.candidates[i];
+    return JsonValue(Object{{"host", state.inventory().hosts()[at(one.host)].id},
+                            {"terms", Object{{"violations", integer(one.terms.violations)},
+                                             {"spread", integer(one.terms.spread)},
+                                             {"score", one.terms.score}}}});
+  };
+  return Object{{"scoreBefore", why.score},
+                {"winner", candidate(0)},
+                {"runnerUp", candidate(1)},
+                {"decidedBy", why.deciding_term},
+                {"candidates", integer(static_cast<std::int64_t>(why.candidates.size()))},
+                {"refused", refused_json(state, why.want, why.want.domain, why.refused)},
+                {"text", names(explain_text(state, move, 0))}};
+}
+
+JsonValue group_json(const PlacementState& state, const NewGroup& placed) {
+  const Group& group = placed.group;
   Array breached;
   for (const Constraint constraint : placed.breached)
     breached.push_back(text(to_string(constraint)));
@@ -102,7 +137,7 @@ JsonValue group_json(const PlacementState& state, const NewGroup& placed) {
              {"faultDomain", group.fault_domain},
              {"serversPerDisk", integer(group.servers)},
              {"portSlot", integer(group.port_slot)},
-             {"disks", std::move(disks)},
+             {"disks", disks_json(group)},
              {"replaces", placed.replaces.empty() ? JsonValue() : JsonValue(placed.replaces)},
              {"step", integer(placed.step)},
              {"doesNotHold", std::move(breached)}};
@@ -141,13 +176,6 @@ JsonValue metrics_json(const Metrics& metrics) {
 
 JsonValue to_json(const PlacementState& state, const Explanation& why) {
   const bool has_exact = state.inventory().sets()[at(why.want.set)].demand->exact.has_value();
-  Array refused;
-  for (const RefusedHost& host : why.refused) {
-    refused.emplace_back(
-        Object{{"host", state.inventory().hosts()[at(host.host)].id},
-               {"constraint", text(to_string(host.refusal.constraint))},
-               {"reason", reason(state, why.want, why.domain, host.host, host.refusal)}});
-  }
   const bool has_winner = why.winner != kNone;
   const bool has_second = why.candidates.size() > 1;
   return Object{
@@ -156,7 +184,7 @@ JsonValue to_json(const PlacementState& state, const Explanation& why) {
       {"runnerUp", has_second ? candidate_json(state, why.candidates[1], has_exact) : JsonValue()},
       {"decidedBy", why.deciding_term.empty() ? JsonValue() : JsonValue(why.deciding_term)},
       {"candidates", integer(static_cast<std::int64_t>(why.candidates.size()))},
-      {"refused", std::move(refused)},
+      {"refused", refused_json(state, why.want, why.domain, why.refused)},
       {"text", names(explain_text(state, why, 0))}};
 }
 
@@ -196,18 +224,26 @@ JsonValue to_json(const PlacementState& state, const Evacuation& evacuation) {
                 {"stranded", names(evacuation.stranded)}};
 }
 
-JsonValue to_json(const Rebalance& rebalance) {
+JsonValue to_json(const PlacementState& state, const Rebalance& rebalance) {
   Array moves;
   for (const Replacement& move : rebalance.moves) {
-    moves.emplace_back(Object{{"cluster", move.cluster},
-                              {"group", move.id},
-                              {"replacement", move.new_id},
-                              {"from", move.from},
-                              {"to", move.to},
-                              {"dataMiB", integer(move.data_mib)},
-                              {"score", move.score},
-                              {"swap", move.is_swap},
-                              {"why", move.why}});
+    Object one{{"cluster", move.cluster},
+               {"group", move.id},
+               {"replacement", move.new_id},
+               {"processClass", move.group.process_class},
+               {"set", move.group.set},
+               {"faultDomain", move.group.fault_domain},
+               {"from", move.from},
+               {"to", move.to},
+               {"portSlot", integer(move.group.port_slot)},
+               {"disks", disks_json(move.group)},
+               {"dataMiB", integer(move.data_mib)},
+               {"score", move.score},
+               {"swap", move.is_swap},
+               {"why", move.why}};
+    if (!move.explanation.deciding_term.empty())
+      one.emplace_back("explanation", move_json(state, move));
+    moves.emplace_back(std::move(one));
   }
   return Object{{"initialScore", rebalance.before.score()},
                 {"finalScore", rebalance.after.score()},

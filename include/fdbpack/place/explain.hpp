@@ -29,8 +29,8 @@ struct NamedTerm {
 [[nodiscard]] std::vector<std::string> explain_text(const PlacementState& state,
                                                     const Explanation& why,
                                                     std::size_t refused_max = SIZE_MAX);
-[[nodiscard]] std::string explain_refusals(
-    const Explanation& why);  // "2 by cpu, 1 by storage_room"
+// "2 by cpu, 1 by storage_room"
+[[nodiscard]] std::string explain_refusals(const std::vector<RefusedHost>& refused);
 [[nodiscard]] std::string headline(const NewGroup& group);
 
 }  // namespace fdbpack::place

@@ -8,9 +8,10 @@
 // In this order a step must be better: fewer violations, more even spread, a lower score
 // (metrics.hpp) by more than its price. Of the steps that are, the one that gains most for its
 // price is taken, until none is left or the budget is spent. Run on its own result it proposes
-// nothing. Groups of a cluster whose database is not healthy stay.
+// nothing, unless a budget ended it. Groups of a cluster whose database is not healthy stay.
 #pragma once
 
+#include "fdbpack/place/explanation.hpp"
 #include "fdbpack/place/metrics.hpp"
 #include "fdbpack/place/planner.hpp"
 
@@ -25,7 +26,28 @@ struct RebalanceOptions {
   double gain_min = 1e-4;          // of the score, for one step
   double price_per_gib = 1e-7;     // of the score
   bool has_swaps = true;
-  std::int64_t candidates_max = 5'000'000;  // looked at in all, so that the time is bounded
+  bool has_explanations = false;  // every host is asked for every move
+};
+
+// What a target of a move is compared by, most important first; smaller is better.
+struct MoveTerms {
+  int violations = 0;  // how many more than before
+  int spread = 0;      // likewise
+  double score = 0;    // of the fleet afterwards
+};
+struct MoveCandidate {
+  Index host = kNone;
+  MoveTerms terms;
+};
+// Why a group moves, and why there.
+struct MoveExplanation {
+  Want want;
+  double score = 0;                       // of the fleet before
+  std::vector<MoveCandidate> candidates;  // best first: the target, the runner-up, ...
+  std::vector<RefusedHost> refused;       // by host ID, with the first rule that refused
+  // "violations", "spread", "score" or "id": what set the target apart from the runner-up. "swap":
+  // the target is where its partner of a swap was; "only": no other host could take it.
+  std::string deciding_term;
 };
 
 struct Replacement {
@@ -35,9 +57,11 @@ struct Replacement {
   std::string from;
   std::string to;
   std::int64_t data_mib = 0;
-  double score = 0;      // of the fleet afterwards
-  bool is_swap = false;  // one half of two groups that change places
-  std::string why;       // violations, spread or score
+  double score = 0;             // of the fleet afterwards
+  bool is_swap = false;         // one half of two groups that change places
+  std::string why;              // violations, spread or score: what the step makes better
+  Group group;                  // the replacement
+  MoveExplanation explanation;  // when asked for
 };
 
 struct Rebalance {
@@ -50,5 +74,12 @@ struct Rebalance {
 };
 // `planner` has the moves made.
 [[nodiscard]] Rebalance rebalance(Planner& planner, const RebalanceOptions& options);
+
+// The fleet with the moves carried out, data and all.
+[[nodiscard]] Fleet apply(const Fleet& fleet, const Rebalance& rebalance);
+// One sentence a line; `refused_max` hosts are listed one by one.
+[[nodiscard]] std::vector<std::string> explain_text(const PlacementState& state,
+                                                    const Replacement& move,
+                                                    std::size_t refused_max = SIZE_MAX);
 
 }  // namespace fdbpack::place

@@ -21,7 +21,8 @@ namespace fdbpack::wire {
 [[nodiscard]] JsonValue to_json(const place::PlacementState& state,
                                 const place::Evacuation& evacuation);
 [[nodiscard]] JsonValue to_json(const place::PlacementState& state, const place::Explanation& why);
-[[nodiscard]] JsonValue to_json(const place::Rebalance& rebalance);
+[[nodiscard]] JsonValue to_json(const place::PlacementState& state,
+                                const place::Rebalance& rebalance);
 [[nodiscard]] JsonValue to_json(const place::htools::BalanceResult& result);
 [[nodiscard]] JsonValue to_json(const place::Capacity& capacity,
                                 const std::vector<place::Loss>& losses);

@@ -258,27 +258,32 @@ TEST(Rebalance, ResolvesSharedHostsFirst) {
   EXPECT_EQ(result.after.violations, 0);
 }
 
-// Whatever it starts from: never worse, never a new violation, and nothing left to do on its own
-// result.
-TEST(Rebalance, IsIdempotentAndNeverWorse) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    GenerateOptions options;
-    options.hosts = 12;
-    options.groups_per_host = 3;
-    options.clusters = seed % 3 == 0 ? 2 : 1;
-    options.domains = seed % 2 == 0 ? 3 : 0;
-    options.seed = seed;
-    const Inventory inventory = build(*generate_fleet(options));
-    Planner planner(inventory);
-    const Rebalance first = rebalance(planner, {});
-    EXPECT_LE(first.after.violations, first.before.violations);
-    EXPECT_LE(first.after.score(), first.before.score() + 1e-9);
-    if (!first.moves.empty()) {
-      EXPECT_NEAR(first.moves.back().score, first.after.score(), 1e-9);
-    }
-    EXPECT_TRUE(rebalance(planner, {}).moves.empty());
-  }
+TEST(Rebalance, ExplainsEveryMove) {
+  Fleet fleet;
+  fleet.hosts = {host("h1"), host("h2"), host("h3"), host("h4", 50)};
+  fleet.hosts[1].is_draining = true;
+  fleet.clusters = {cluster({set(2)}, 2)};
+  fleet.groups = {group("storage-1", "h1", "storage-0"), group("storage-2", "h1", "storage-1", 1)};
+  const Inventory inventory = build(fleet);
+  Planner planner(inventory);
+  RebalanceOptions options;
+  options.has_explanations = true;
+  const Rebalance result = rebalance(planner, options);
+  ASSERT_EQ(result.moves.size(), 1u);
+  const MoveExplanation& why = result.moves[0].explanation;
+  EXPECT_EQ(why.deciding_term, "only");
+  ASSERT_EQ(why.candidates.size(), 1u);
+  EXPECT_EQ(why.candidates[0].terms.violations, -1);
+  EXPECT_EQ(why.candidates.size() + why.refused.size() + 1, inventory.hosts().size());
+  const std::vector<std::string> text = explain_text(planner.state(), result.moves[0]);
+  EXPECT_THAT(text, ElementsAre(::testing::StartsWith(
+                                    "storage-1 of c on h1 becomes storage-3 on h3 for violations"),
+                                ::testing::StartsWith("h3, the only host that can take it: "
+                                                      "violations -1, spread +0, score 0."),
+                                "refused: 2 of 4 hosts (1 by host_not_draining, 1 by storage_room)",
+                                "  h2: host_not_draining: is draining",
+                                "  h4: storage_room: disk of 100 MiB does not fit: file:nvme has "
+                                "room for 50 MiB"));
 }
 
 }  // namespace
