@@ -100,6 +100,15 @@ def check_fdbserver(machine, fdbcli):
     print("fdbserver in the sandbox: a database was made and used")
 
 
+def check_journal(machine):
+    """Lines come with fields, so that those of one process can be asked for."""
+    entries = machine.journal(f"_SYSTEMD_UNIT={UNIT}", "FDBPACK_PROCESS=" + SLEEPERS[1])
+    expect(entries, "the journal has no lines about a process")
+    expect(entries[0]["MESSAGE"].startswith(SLEEPERS[1] + ": Launching"), f"in the journal: {entries[0]}")
+    expect(entries[0]["PRIORITY"] == "6" and entries[0]["SYSLOG_IDENTIFIER"] == "fdbpack-agent", f"fields: {entries[0]}")
+    print("the journal has its fields")
+
+
 def test_reload(machine, agent):
     since = len(machine.journal("_PID=1"))
     machine.systemctl("reload", UNIT)
@@ -129,6 +138,7 @@ def test(machine, programs):
     machine.wait_for_stored()
     expect_sandboxed(machine, agent)
     expect_sandboxed(machine, first[SLEEPERS[0]])
+    check_journal(machine)
     if programs:
         check_fdbserver(machine, programs[1])
 
