@@ -30,10 +30,15 @@ void add_common(CLI::App& app, Options& options, double& grace_s) {
   app.add_option("--loggroup", options.log_group, "LogGroup of every log line")
       ->capture_default_str();
   app.add_flag("--daemonize", options.is_daemon, "Go to the background, log to syslog");
-  app.add_option_function<std::string>(
-         "--log-format", [&](const std::string& format) { options.logs_json = format == "json"; },
-         "fdbmonitor or json")
-      ->check(CLI::IsMember({"fdbmonitor", "json"}));
+  app.add_option("--log-format", options.log_format,
+                 "fdbmonitor, text or json; of lines to stderr (default: monitor: fdbmonitor, run: "
+                 "text)")
+      ->check(CLI::IsMember({"fdbmonitor", "text", "json"}));
+  app.add_option("--log-to", options.log_to,
+                 "stderr, journal, syslog, or auto: syslog with --daemonize, the journal where "
+                 "stderr leads there and no format is given, else stderr")
+      ->check(CLI::IsMember({"auto", "stderr", "journal", "syslog"}))
+      ->capture_default_str();
   app.add_flag("--die-with-agent", options.dies_with_agent,
                "Processes get SIGHUP when the agent ends, however it ends");
   app.add_flag("--keep-children", options.keeps_children,
@@ -78,7 +83,8 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   for (int i = 1; i < argc; ++i)
     arguments.push_back(normal(argv[i]));
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
-  if (name == "fdbmonitor") arguments.insert(arguments.begin(), "monitor");
+  options.is_fdbmonitor = name == "fdbmonitor";
+  if (options.is_fdbmonitor) arguments.insert(arguments.begin(), "monitor");
 
   CLI::App app("Runs FoundationDB's processes on this host", "fdbpack-agent");
   app.require_subcommand(1);
@@ -88,7 +94,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   CLI::App& monitor = *app.add_subcommand("monitor", "In place of fdbmonitor: supervise a conf");
   monitor.add_option("--conffile", options.conf_path, "The conf")->capture_default_str();
   add_common(monitor, options, grace_s);
-  if (name == "fdbmonitor") monitor.set_version_flag("--version", FDBPACK_VERSION);
+  if (options.is_fdbmonitor) monitor.set_version_flag("--version", FDBPACK_VERSION);
   CLI::App& run = *app.add_subcommand("run", "Supervise the process groups of a configuration");
   run.add_option("--config", options.conf_path, "The configuration, JSON")->required();
   add_common(run, options, grace_s);

@@ -20,7 +20,9 @@ struct Options {
   std::string cgroup = "auto";  // a delegated cgroup v2 directory, "auto" or "off"
   std::string log_group = "default";
   bool is_daemon = false;
-  bool logs_json = false;
+  bool is_fdbmonitor = false;   // called by that name
+  std::string log_format;       // fdbmonitor, text, json; empty: nothing was asked for
+  std::string log_to = "auto";  // stderr, journal, syslog
   bool dies_with_agent = false;
   bool keeps_children = false;
   Duration stop_grace = std::chrono::seconds(10);

@@ -53,6 +53,23 @@ std::string current_directory() {
   return ::getcwd(buffer.data(), buffer.size()) == nullptr ? "/" : buffer.data();
 }
 
+posix::LogFormat log_format(const Options& options) {
+  if (options.log_format == "json") return posix::LogFormat::json;
+  const bool is_text = options.log_format.empty() && options.mode == Mode::run;
+  return is_text || options.log_format == "text" ? posix::LogFormat::text
+                                                 : posix::LogFormat::fdbmonitor;
+}
+
+// Whoever calls us fdbmonitor may read what fdbmonitor would write, in the journal too.
+posix::LogTarget log_target(const Options& options) {
+  if (options.log_to == "stderr") return posix::LogTarget::stream;
+  if (options.log_to == "journal") return posix::LogTarget::journal;
+  if (options.log_to == "syslog" || options.is_daemon) return posix::LogTarget::syslog;
+  const bool may_choose = options.log_format.empty() && !options.is_fdbmonitor;
+  return may_choose && posix::is_journal(STDERR_FILENO) ? posix::LogTarget::journal
+                                                        : posix::LogTarget::stream;
+}
+
 // Everything that lives as long as the program, in the order in which it is built.
 class Program {
  public:
@@ -86,10 +103,8 @@ class Program {
 
   boost::asio::io_context io_{1};
   posix::SteadyClock clock_{io_};
-  posix::LogSink log_{io_,
-                      clock_,
-                      {options_.logs_json ? posix::LogFormat::json : posix::LogFormat::fdbmonitor,
-                       options_.log_group, options_.is_daemon}};
+  posix::LogSink log_{
+      io_, clock_, {log_format(options_), options_.log_group, log_target(options_)}};
   std::optional<posix::LockFile> lock_;
   std::optional<posix::LockFile> state_lock_;  // none: the directory cannot be written to
   std::optional<Agent> agent_;

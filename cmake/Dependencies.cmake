@@ -10,7 +10,6 @@ find_package(spdlog 1.10 REQUIRED)                # libspdlog-dev
 find_package(nlohmann_json 3.11 REQUIRED)         # nlohmann-json3-dev
 find_package(CLI11 2.1 REQUIRED)                  # libcli11-dev
 find_package(tl-expected 1.0 REQUIRED)            # libexpected-dev
-pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd>=247) # libsystemd-dev: sd-daemon
 
 # inja comes from its package (pkg-config), from an install with a CMake configuration, or from a path.
 set(FDBPACK_INJA_INCLUDE_DIR "" CACHE PATH "Folder that holds inja/inja.hpp, for machines without an inja package")

@@ -119,11 +119,24 @@ FDBPACK_BARE void apply_limits(Work& work) {
   if (plan.umask) call(SYS_umask, static_cast<long>(*plan.umask));
 }
 
+// Becoming oneself needs no right, but a sandbox may forbid even to ask.
+FDBPACK_BARE bool is_already(const ports::Identity& who) {
+  uid_t uids[3];
+  gid_t gids[3];
+  call(SYS_getresuid, address(&uids[0]), address(&uids[1]), address(&uids[2]));
+  call(SYS_getresgid, address(&gids[0]), address(&gids[1]), address(&gids[2]));
+  for (int i = 0; i < 3; ++i) {
+    if (uids[i] != who.uid || gids[i] != who.gid) return false;
+  }
+  return true;
+}
+
 FDBPACK_BARE void take_identity(Work& work) {
   const ports::LaunchPlan& plan = *work.plan;
   if (!plan.identity) return;
   const ports::Identity& who = *plan.identity;
   const bool is_root = call(SYS_geteuid) == 0;
+  if (!is_root && is_already(who)) return;
   if (is_root &&
       call(SYS_setgroups, static_cast<long>(who.groups.size()), address(who.groups.data())) != 0) {
     give_up(work, "setgroups");
