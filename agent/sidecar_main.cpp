@@ -106,7 +106,7 @@ class Program {
   const sidecar::Options& options_;
   boost::asio::io_context io_{1};
   posix::SteadyClock clock_{io_};
-  posix::LogSink log_{io_, clock_, {posix::LogFormat::sidecar, "", false}};
+  posix::LogSink log_{io_, clock_, {posix::LogFormat::sidecar, ""}};
   posix::PosixFiles files_;
   sidecar::Settings settings_;
   std::optional<posix::PosixOutputTree> tree_;

@@ -42,7 +42,7 @@ class LogSinkTo : public testing::Test {
 };
 
 TEST_F(LogSinkTo, WritesSidecarPysFormat) {
-  LogSink log(io_, clock_, {LogFormat::sidecar, "g", false}, writer_.get());
+  LogSink log(io_, clock_, {LogFormat::sidecar, "g"}, writer_.get());
   log.write(Severity::info, "not named", "Listening\non");
   log.write(Severity::warning, "x", "w");
   log.write(Severity::error, "x", "e");
