@@ -4,11 +4,14 @@
 // that sees both loops and adapters.
 //
 //   fdbpack-agent monitor | run   main_of_supervisor     also called as fdbmonitor
+//   fdbpack-agent launcher        main_of_launcher       also called as fdb-kubernetes-monitor
 #pragma once
 
 namespace fdbpack::agent {
 
 // As main(): the arguments with the program's name and the mode, and the exit code.
 [[nodiscard]] int main_of_supervisor(int argc, char** argv);
+// The arguments with one word in front of them, the program's name or the mode.
+[[nodiscard]] int main_of_launcher(int argc, char** argv);
 
 }  // namespace fdbpack::agent

@@ -47,6 +47,11 @@ void append_time(std::string& to, WallTime) {
   to.append(digits.data(), static_cast<std::size_t>(std::max(size, 0)));
 }
 
+std::string_view zap_level(supervise::Severity severity) {
+  if (severity >= supervise::Severity::error) return "error";
+  return severity >= supervise::Severity::warning ? "warn" : "info";
+}
+
 int syslog_priority(supervise::Severity severity) {
   switch (severity) {
     case supervise::Severity::error:
@@ -109,7 +114,20 @@ void LogSink::write(supervise::Severity severity, std::string_view process, std:
 void LogSink::append_line(supervise::Severity severity, std::string_view process,
                           std::string_view text) {
   const int number = static_cast<int>(severity);
-  if (options_.format == LogFormat::json) {
+  const std::size_t begin = pending_.size();
+  if (options_.format == LogFormat::zap) {
+    pending_ += "{\"level\":\"";
+    pending_ += zap_level(severity);
+    pending_ += "\",\"ts\":";
+    append_time(pending_, {});
+    if (process != kOwnName) {
+      pending_ += ",\"process\":";
+      wire::append_json_string(pending_, process);
+    }
+    pending_ += ",\"msg\":";
+    wire::append_json_string(pending_, text);
+    pending_ += '}';
+  } else if (options_.format == LogFormat::json) {
     std::string time;
     append_time(time, {});
     wire::JsonWriter json;
@@ -131,6 +149,7 @@ void LogSink::append_line(supervise::Severity severity, std::string_view process
     append_printable(pending_, text);
   }
   pending_ += '\n';
+  if (options_.copy) options_.copy(std::string_view(pending_).substr(begin));
 }
 
 void LogSink::drop(std::size_t lines) {

@@ -3,6 +3,7 @@
 // Log lines in fdbmonitor's format or as JSON, to stderr or to syslog.
 //
 //   Time="1794982281.552060" Severity="40" LogGroup="default" Process="fdbserver.4503": text
+//   {"level":"error","ts":1794982281.552060,"process":"fdbserver.1","msg":"text"}            (zap)
 //
 // Lines are collected and written once per turn of the loop, after what was urgent. Nothing blocks:
 // what the reader does not take waits in a bounded buffer; what does not fit there is dropped, and
@@ -16,17 +17,19 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 
 namespace fdbpack::posix {
 
-enum class LogFormat { fdbmonitor, json };
+enum class LogFormat { fdbmonitor, json, zap };
 
 struct LogOptions {
   LogFormat format = LogFormat::fdbmonitor;
   std::string group = "default";
   bool to_syslog = false;
+  std::function<void(std::string_view line)> copy = {};  // gets every line, with its newline
 };
 
 class LogSink final : public ports::Log {

@@ -14,7 +14,10 @@
 namespace fdbpack::launcher {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""h;
+using std::chrono_literals::operator""min;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 Rules rules() {
   Rules rules;
