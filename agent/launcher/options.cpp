@@ -83,11 +83,14 @@ void add_others(CLI::App& app, LauncherOptions& options, Raw& raw, Names& names)
   flag("enable-pprof", options.enables_pprof, "Accepted, without effect: there is no Go here");
   flag("enable-node-watch", options.watches_node, "Labels of the node become NODE_LABEL_…");
 
-  app.add_option("--state-dir", options.state_dir, "State and status, for the next launcher");
-  app.add_option("--cluster-file", options.cluster_file, "Its changes are announced")
-      ->capture_default_str();
-  app.add_option("--service-account-dir", options.service_account_dir, "token and ca.crt")
-      ->capture_default_str();
+  const auto own = [&](const char* name, std::string& value, const char* help) {
+    app.add_option(name, value, help)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->capture_default_str();
+  };
+  own("--state-dir", options.state_dir, "State and status, for the next launcher");
+  own("--cluster-file", options.cluster_file, "Its changes are announced");
+  own("--service-account-dir", options.service_account_dir, "token and ca.crt");
   app.add_option("--stop-grace", raw.grace_s, "Seconds from SIGTERM to SIGKILL")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();

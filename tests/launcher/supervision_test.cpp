@@ -118,7 +118,8 @@ TEST_F(Launcher, FollowsAConfigMapAndRestartsNothingForIt) {
   fs::remove_all(dir().file("conf/..one"));
   ASSERT_TRUE(wait([&] { return metric("configuration_change_count") == "2"; }));
   EXPECT_TRUE(is_alive(pid)) << "a new configuration waits for the next start";
-  EXPECT_EQ(status_of("fdbserver.1").value("pending_change", ""), "command");
+  EXPECT_TRUE(
+      wait([&] { return status_of("fdbserver.1").value("pending_change", "") == "command"; }));
   ASSERT_TRUE(Pidfd(pid).send(SIGTERM));
   ASSERT_TRUE(wait_for_starts(id(1), 2));
   EXPECT_NE(
@@ -239,7 +240,7 @@ TEST_F(Launcher, RunsAsPidOne) {
   if (run_to_end({"unshare", "--pid", "--fork", "--mount-proc", "true"}) != 0) {
     GTEST_SKIP() << "needs a pid namespace: run as root";
   }
-  write_configuration(configuration({"--mode=double-fork"}));
+  write_configuration(configuration());
   AgentOptions options;
   options.prefix = {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"};
   start_agent(options);
