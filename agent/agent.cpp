@@ -24,7 +24,8 @@ Agent::Agent(World& world, AgentSettings settings, std::function<void(int)> on_e
       settings_(std::move(settings)),
       state_dir_(settings_.state_dir),
       on_end_(std::move(on_end)),
-      conf_(world, settings_.conf_path, state_dir_, settings_.pid, settings_.translate_conf),
+      conf_(world, settings_.conf_path, state_dir_, settings_.pid, settings_.translate_conf,
+            settings_.read_conf),
       supervisor_(world, settings_.supervisor, [this] { on_change(); }),
       boot_id_(world.processes.boot_id()),
       search_alarm_(world.clock.make_alarm([this] { search_again(); })),
@@ -71,7 +72,8 @@ Status Agent::start(Inheritance inheritance) {
   }
   const std::size_t live = findings.found.size() + findings.unverified.size();
   const bool is_loaded = conf_.load(live);
-  if (!is_loaded && conf_.in_force() == nullptr && live == 0) {
+  const bool has_conf = is_loaded || conf_.in_force() != nullptr;
+  if (!has_conf && live == 0 && !settings_.waits_for_conf) {
     return fail(ErrorCode::not_found, "No configuration file at " + settings_.conf_path);
   }
   take_over(findings, inheritance);
@@ -192,6 +194,7 @@ void Agent::check_ended() {
 
 void Agent::on_change() {
   if (!is_started_ || has_ended_) return;
+  if (settings_.on_change) settings_.on_change();
   if (!is_write_due_) {
     is_write_due_ = true;
     const Duration delay =

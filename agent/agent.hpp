@@ -34,7 +34,10 @@ struct AgentSettings {
   std::string version;
   std::string conf_path;
   std::string state_dir;
-  ConfTranslator translate_conf;  // none: the file is a conf
+  ConfTranslator translate_conf;    // none: the file is a conf
+  ConfReader read_conf;             // or it is of another format
+  bool waits_for_conf = false;      // without a conf the agent starts all the same
+  std::function<void()> on_change;  // something about conf or processes is new; called often
   SupervisorSettings supervisor;
   bool keeps_children = false;
   int pid = 0;
@@ -64,6 +67,7 @@ class Agent {
   void set_degraded(std::vector<std::string> sentences);
 
   [[nodiscard]] Supervisor& supervisor() { return supervisor_; }
+  [[nodiscard]] const ConfKeeper& conf() const { return conf_; }
   // What the next program needs, when this one replaces itself. Nothing is done by it.
   [[nodiscard]] wire::AgentState state();
   void describe_descriptors(wire::Handover& handover) const;

@@ -18,12 +18,13 @@ conf::ResolveOptions options(std::string pid) {
 }  // namespace
 
 ConfKeeper::ConfKeeper(World& world, std::string path, const StateDir& state_dir, int agent_pid,
-                       ConfTranslator translate)
+                       ConfTranslator translate, ConfReader reader)
     : world_(world),
       path_(std::move(path)),
       state_dir_(state_dir),
       agent_pid_(std::to_string(agent_pid)),
-      translate_(std::move(translate)) {}
+      translate_(std::move(translate)),
+      reader_(std::move(reader)) {}
 
 void ConfKeeper::restore() {
   auto text = world_.files.read(state_dir_.last_good_conf(), kConfBytesMax);
@@ -34,8 +35,9 @@ void ConfKeeper::restore() {
   in_force_ = std::move(candidate.loaded);
 }
 
-ConfKeeper::Candidate ConfKeeper::make_candidate(std::string text) {
-  Candidate candidate;
+ConfCandidate ConfKeeper::make_candidate(std::string text) {
+  if (reader_) return reader_(std::move(text));
+  ConfCandidate candidate;
   candidate.loaded.text = std::move(text);
   LoadedConf& loaded = candidate.loaded;
   const auto parsed = conf::parse(loaded.text);
@@ -68,18 +70,30 @@ Result<std::string> ConfKeeper::read() {
   return conf;
 }
 
+std::vector<conf::Diagnostic> ConfKeeper::refusal_reasons(const ConfCandidate& candidate,
+                                                          std::size_t live) const {
+  if (reader_) {
+    std::vector<conf::Diagnostic> errors;
+    for (const auto& diagnostic : candidate.diagnostics) {
+      if (diagnostic.severity == conf::Severity::error) errors.push_back(diagnostic);
+    }
+    return errors;
+  }
+  const supervise::ConfView view{candidate.loaded.text, candidate.loaded.conf};
+  std::optional<supervise::ConfView> last_good;
+  if (in_force_) last_good.emplace(supervise::ConfView{in_force_->text, in_force_->conf});
+  return supervise::refusal_reasons(view, candidate.diagnostics, last_good ? &*last_good : nullptr,
+                                    live);
+}
+
 bool ConfKeeper::load(std::size_t live) {
   auto text = read();
   if (!text) {
     return refuse({{conf::Severity::error, {}, text.error().message}});
   }
   world_.log.write(supervise::Severity::info, kLogName, "Loading configuration " + path_);
-  Candidate candidate = make_candidate(*std::move(text));
-  const supervise::ConfView view{candidate.loaded.text, candidate.loaded.conf};
-  std::optional<supervise::ConfView> last_good;
-  if (in_force_) last_good.emplace(supervise::ConfView{in_force_->text, in_force_->conf});
-  auto reasons = supervise::refusal_reasons(view, candidate.diagnostics,
-                                            last_good ? &*last_good : nullptr, live);
+  ConfCandidate candidate = make_candidate(*std::move(text));
+  auto reasons = refusal_reasons(candidate, live);
   if (!reasons.empty()) return refuse(std::move(reasons));
 
   problems_ = std::move(candidate.diagnostics);

@@ -30,10 +30,18 @@ struct LoadedConf {
 // Makes a conf of what is in the file, where that is something else.
 using ConfTranslator = std::function<Result<std::string>(std::string_view text)>;
 
+struct ConfCandidate {
+  LoadedConf loaded;
+  std::vector<conf::Diagnostic> diagnostics;
+};
+// Reads a file of another format. What it calls an error is refused; nothing else is, because the
+// guard knows confs only, and such a format has to tell by itself where it ends.
+using ConfReader = std::function<ConfCandidate(std::string text)>;
+
 class ConfKeeper {
  public:
   ConfKeeper(World& world, std::string path, const StateDir& state_dir, int agent_pid,
-             ConfTranslator translate = {});
+             ConfTranslator translate = {}, ConfReader reader = {});
 
   // What an earlier agent had in force. Call before the first load.
   void restore();
@@ -49,11 +57,9 @@ class ConfKeeper {
   [[nodiscard]] std::vector<std::uint32_t> uids(std::uint32_t own);
 
  private:
-  struct Candidate {
-    LoadedConf loaded;
-    std::vector<conf::Diagnostic> diagnostics;
-  };
-  [[nodiscard]] Candidate make_candidate(std::string text);
+  [[nodiscard]] ConfCandidate make_candidate(std::string text);
+  [[nodiscard]] std::vector<conf::Diagnostic> refusal_reasons(const ConfCandidate& candidate,
+                                                              std::size_t live) const;
   bool refuse(std::vector<conf::Diagnostic> reasons);
   void save();
 
@@ -64,6 +70,7 @@ class ConfKeeper {
   StateDir state_dir_;
   std::string agent_pid_;
   ConfTranslator translate_;  // none: the file is a conf
+  ConfReader reader_;
   std::optional<LoadedConf> in_force_;
   std::vector<conf::Diagnostic> problems_;
   std::optional<WallTime> refused_since_;

@@ -7,19 +7,22 @@
 
 namespace {
 
-// The program's own name when it is called by that of a mode, or the word behind it.
+// The program's own name when it is that of a program it stands in for, else the word behind it.
 std::string_view mode_of(int argc, char** argv) {
   const std::string_view path = argc > 0 ? argv[0] : "";
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  const bool is_known = name == "sidecar.py";
+  const bool is_known = name == "sidecar.py" || name == "fdb-kubernetes-monitor";
   return is_known || argc < 2 ? name : argv[1];
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  using namespace fdbpack::agent;
   const std::string_view mode = mode_of(argc, argv);
-  if (mode == "sidecar.py") return fdbpack::agent::main_of_sidecar(argc, argv);
-  if (mode == "sidecar") return fdbpack::agent::main_of_sidecar(argc - 1, argv + 1);
-  return fdbpack::agent::main_of_supervisor(argc, argv);
+  if (mode == "sidecar.py") return main_of_sidecar(argc, argv);
+  if (mode == "sidecar") return main_of_sidecar(argc - 1, argv + 1);
+  if (mode == "fdb-kubernetes-monitor") return main_of_launcher(argc, argv);
+  if (mode == "launcher") return main_of_launcher(argc - 1, argv + 1);
+  return main_of_supervisor(argc, argv);
 }

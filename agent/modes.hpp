@@ -5,6 +5,7 @@
 //
 //   fdbpack-agent monitor | run   main_of_supervisor     also called as fdbmonitor
 //   fdbpack-agent sidecar         main_of_sidecar        also called as sidecar.py
+//   fdbpack-agent launcher        main_of_launcher       also called as fdb-kubernetes-monitor
 #pragma once
 
 namespace fdbpack::agent {
@@ -13,5 +14,7 @@ namespace fdbpack::agent {
 [[nodiscard]] int main_of_supervisor(int argc, char** argv);
 // Without the mode: argv[0] is followed by the options.
 [[nodiscard]] int main_of_sidecar(int argc, char** argv);
+// The arguments with one word in front of them, the program's name or the mode.
+[[nodiscard]] int main_of_launcher(int argc, char** argv);
 
 }  // namespace fdbpack::agent

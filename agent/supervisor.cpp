@@ -330,6 +330,7 @@ ports::LaunchPlan Supervisor::plan_for(const Supervised& who,
   plan.identity = who.identity;
   plan.cgroup = who.cgroup;
   plan.limits = settings_.limits;
+  plan.working_directory = settings_.working_directory;
   plan.dies_with_parent = settings_.dies_with_agent;
   return plan;
 }

@@ -73,6 +73,7 @@ struct SupervisorSettings {
   std::vector<std::string> environment;  // what children inherit, "NAME=value"
   Duration stop_grace = std::chrono::seconds(10);
   bool dies_with_agent = false;
+  std::string working_directory = "/";       // of children
   std::vector<ports::ResourceLimit> limits;  // of children
   std::uint64_t random_seed = 0;
 };

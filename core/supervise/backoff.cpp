@@ -28,7 +28,10 @@ Duration since_start(const Backoff& backoff, Instant now) {
   return now - *backoff.last_start;
 }
 
-Duration with_jitter(double current_s, Random& random) {
+Duration with_jitter(double current_s, const model::RestartPolicy& policy, Random& random) {
+  if (policy.ladder == model::RestartLadder::squares) {
+    return bounded(std::chrono::seconds(std::llround(current_s)));
+  }
   const auto low = static_cast<std::int64_t>(std::floor(-0.1 * current_s));
   const auto high = static_cast<std::int64_t>(std::ceil(0.1 * current_s));
   const std::int64_t delay = std::llround(current_s) + random.between(low, high);
@@ -39,6 +42,10 @@ Duration with_jitter(double current_s, Random& random) {
 // maximum.
 double climb(double current_s, const model::RestartPolicy& policy) {
   const double max = max_s(policy);
+  if (policy.ladder == model::RestartLadder::squares) {
+    const double root = std::round(std::sqrt(current_s)) + 1;
+    return std::min(max, root * root);
+  }
   const double next = policy.backoff * std::max(1.0, current_s);
   return next < max ? next : max;
 }
@@ -85,8 +92,9 @@ RestartDelay next_restart(Backoff backoff, ExitClass end, const model::RestartPo
   if (since_start(backoff, now) >= bounded(policy.reset_interval)) {
     backoff.current_s = initial_s(policy);
   }
-  Duration delay = with_jitter(backoff.current_s, random);
-  backoff.current_s = climb(backoff.current_s, policy);
+  Duration delay = with_jitter(backoff.current_s, policy, random);
+  const bool counts = end == ExitClass::failure || policy.ladder == model::RestartLadder::factor;
+  if (counts) backoff.current_s = climb(backoff.current_s, policy);
   if (end == ExitClass::clean) delay = Duration::zero();
 
   backoff = earn_credit(backoff, now);

@@ -63,7 +63,8 @@ ChangeKind decide(const Sides& sides, const conf::MonitorConf& conf) {
   }
   if (sides.is_refused) return ChangeKind::refused;
   FDBPACK_CHECK(sides.now != nullptr);
-  return sides.now->kill_on_change ? ChangeKind::deconfigured_kill : ChangeKind::deconfigured_leave;
+  const bool kill = sides.now->kill_on_change || conf.kills_removed;
+  return kill ? ChangeKind::deconfigured_kill : ChangeKind::deconfigured_leave;
 }
 
 }  // namespace

@@ -87,8 +87,15 @@ std::string write_unified_conf(const UnifiedConf& conf) {
 }
 
 Result<UnifiedConf> read_unified_conf(std::string_view text) {
-  const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) return fail(ErrorCode::invalid_argument, "this is not JSON");
+  json document;
+  try {
+    document = json::parse(text);
+  } catch (const json::parse_error& error) {
+    return fail(ErrorCode::invalid_argument,
+                text.empty() ? "this is not JSON: there is nothing in it"
+                             : fmt::format("this is not JSON, from byte {} of {} on", error.byte,
+                                           text.size()));
+  }
   if (!document.is_object())
     return fail(ErrorCode::invalid_argument, "the configuration is not an object");
   UnifiedConf conf;

@@ -21,9 +21,10 @@ CORE_MODULES = {
     "sidecar": {"base", "http", "model"},
     "conf": {"base", "model"},
     "place": {"base", "model"},
+    "launcher": {"base", "model", "conf"},
     "supervise": {"base", "model", "conf"},
     "reconcile": {"base", "model", "conf", "place", "supervise"},
-    "wire": {"base", "model", "conf", "place", "supervise", "reconcile"},
+    "wire": {"base", "model", "conf", "place", "launcher", "supervise", "reconcile"},
 }
 LOOPS = {"agent", "coordinator", "cli"}
 IS_MAIN = re.compile(r"(^|_)main\.cpp$")  # builds the parts of a program: the only files that see adapters too

@@ -109,9 +109,10 @@ class AgentTest : public ::testing::Test {
   // Reload by SIGHUP and wait until the agent has read the conf.
   void reload();
 
- private:
-  [[nodiscard]] std::vector<std::string> command(const AgentOptions& options) const;
+  // The command line of the agent; another mode has another.
+  [[nodiscard]] virtual std::vector<std::string> command(const AgentOptions& options) const;
 
+ private:
   support::TempDir dir_;
   std::string mark_;
   pid_t agent_pid_ = 0;

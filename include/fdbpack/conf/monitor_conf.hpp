@@ -70,6 +70,8 @@ struct MonitorConf {
     bool operator==(const Refusal&) const = default;
   };
   std::vector<Refusal> refusals;
+  // What is not named any more is stopped whatever it said about changes. Not in any file.
+  bool kills_removed = false;
 };
 
 [[nodiscard]] MonitorConf resolve(const Document& document, const ResolveOptions& options = {});

@@ -13,6 +13,11 @@
 //   restart-delay 60, nothing else     0, 60, 60, ...
 //   ... and restart-backoff 2          0, 2, 4, 8, 16, 32, 60, 60, ...
 //
+// With RestartLadder::squares 2 and 3 are those of fdb-kubernetes-monitor, and a clean exit is no
+// step:
+//
+//   2. delay = current      3. current = min(max, (sqrt(current) + 1)^2)      0, 1, 4, 9, ... 60
+//
 // A delay of 0 is where fdbmonitor can spin: clean exits, `restart-delay = 0`, a ladder whose
 // jitter reaches 0. So restarts at once cost credit, and credit is earned by running:
 //
