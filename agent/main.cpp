@@ -5,24 +5,15 @@
 
 #include <string_view>
 
-namespace {
-
-// The program's own name when it is that of a program it stands in for, else the word behind it.
-std::string_view mode_of(int argc, char** argv) {
-  const std::string_view path = argc > 0 ? argv[0] : "";
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  const bool is_known = name == "sidecar.py" || name == "fdb-kubernetes-monitor";
-  return is_known || argc < 2 ? name : argv[1];
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
   using namespace fdbpack::agent;
-  const std::string_view mode = mode_of(argc, argv);
-  if (mode == "sidecar.py") return main_of_sidecar(argc, argv);
+  const std::string_view path = argc > 0 ? argv[0] : "";
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  // A name that is a mode's leaves no choice; any other is this program's own.
+  if (name == "sidecar.py") return main_of_sidecar(argc, argv);
+  if (name == "fdb-kubernetes-monitor") return main_of_launcher(argc, argv);
+  const std::string_view mode = argc > 1 && name != "fdbmonitor" ? argv[1] : "";
   if (mode == "sidecar") return main_of_sidecar(argc - 1, argv + 1);
-  if (mode == "fdb-kubernetes-monitor") return main_of_launcher(argc, argv);
   if (mode == "launcher") return main_of_launcher(argc - 1, argv + 1);
   return main_of_supervisor(argc, argv);
 }

@@ -235,6 +235,22 @@ TEST_F(SidecarProgram, TlsWithoutGoodFilesIsTheEnd) {
   EXPECT_THAT(log_, HasSubstr("FDB_TLS_KEY_FILE"));
 }
 
+// As the kubelet does it, every few seconds.
+TEST_F(SidecarProgram, AProbeThatOnlyConnectsIsNoNews) {
+  use_tls();
+  ASSERT_TRUE(start());
+  for (int i = 0; i < 3; ++i)
+    const Connection probe(port_);
+  Connection stranger(port_);
+  stranger.send("GET /ready HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(stranger.receive().status, 0);
+  EXPECT_TRUE(log_says("tls.refused"));
+  EXPECT_EQ(get("/ready").status, 200);
+  EXPECT_TRUE(log_says("GET /ready"));
+  EXPECT_THAT(log_, Not(HasSubstr("stream truncated")));
+  EXPECT_EQ(log_.find("tls.refused"), log_.rfind("tls.refused")) << log_;
+}
+
 TEST_F(SidecarProgram, WarnsOfRulesThatNeverMatch) {
   use_tls("R.CN=TestCA");
   ASSERT_TRUE(start());
