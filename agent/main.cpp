@@ -7,16 +7,21 @@
 
 namespace {
 
-std::string_view base_name(std::string_view path) {
-  return path.substr(path.find_last_of('/') + 1);
+// The program's own name when it is called by that of a mode, or the word behind it.
+std::string_view mode_of(int argc, char** argv) {
+  const std::string_view path = argc > 0 ? argv[0] : "";
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const bool is_known = name == "sidecar.py" || name == "fdb-kubernetes-monitor";
+  return is_known || argc < 2 ? name : argv[1];
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string_view name = argc > 0 ? base_name(argv[0]) : std::string_view();
-  const std::string_view mode = argc > 1 ? argv[1] : std::string_view();
-  if (name == "fdb-kubernetes-monitor") return fdbpack::agent::main_of_launcher(argc, argv);
+  const std::string_view mode = mode_of(argc, argv);
+  if (mode == "sidecar.py") return fdbpack::agent::main_of_sidecar(argc, argv);
+  if (mode == "sidecar") return fdbpack::agent::main_of_sidecar(argc - 1, argv + 1);
+  if (mode == "fdb-kubernetes-monitor") return fdbpack::agent::main_of_launcher(argc, argv);
   if (mode == "launcher") return fdbpack::agent::main_of_launcher(argc - 1, argv + 1);
   return fdbpack::agent::main_of_supervisor(argc, argv);
 }

@@ -4,6 +4,7 @@
 // that sees both loops and adapters.
 //
 //   fdbpack-agent monitor | run   main_of_supervisor     also called as fdbmonitor
+//   fdbpack-agent sidecar         main_of_sidecar        also called as sidecar.py
 //   fdbpack-agent launcher        main_of_launcher       also called as fdb-kubernetes-monitor
 #pragma once
 
@@ -11,7 +12,8 @@ namespace fdbpack::agent {
 
 // As main(): the arguments with the program's name and the mode, and the exit code.
 [[nodiscard]] int main_of_supervisor(int argc, char** argv);
-// The arguments with one word in front of them, the program's name or the mode.
+// Without the mode: argv[0] is followed by the options.
+[[nodiscard]] int main_of_sidecar(int argc, char** argv);
 [[nodiscard]] int main_of_launcher(int argc, char** argv);
 
 }  // namespace fdbpack::agent

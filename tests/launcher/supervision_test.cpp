@@ -215,7 +215,7 @@ TEST_F(Launcher, AdoptsItsProcessesAfterItWasKilled) {
   EXPECT_TRUE(is_alive(first));
   AgentOptions options;
   options.arguments = {"--process-count=2"};
-  start_agent_that_stays(options);
+  start_agent(options);
   ASSERT_TRUE(wait([&] { return running(1) == first && running(2) == second; }));
   EXPECT_EQ(status_of("fdbserver.1").value("adopted", false), true);
   EXPECT_EQ(starts(id(1)), 1U);
@@ -232,7 +232,7 @@ TEST_F(Launcher, StopsWhatAnEarlierOneStartedBeyondTheCount) {
   ASSERT_TRUE(wait_for_starts(id(2), 1));
   ASSERT_TRUE(wait([&] { return running(1) > 0 && running(2) > 0; }));
   kill_agent();
-  start_agent_that_stays();
+  start_agent();
   ASSERT_TRUE(wait([&] { return living() == std::vector<std::string>{id(1)}; }));
 }
 
