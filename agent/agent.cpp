@@ -71,8 +71,7 @@ Status Agent::start(Inheritance inheritance) {
     world_.log.write(supervise::Severity::info, kLogName, note);
   }
   const std::size_t live = findings.found.size() + findings.unverified.size();
-  const bool is_loaded = conf_.load(live);
-  const bool has_conf = is_loaded || conf_.in_force() != nullptr;
+  const bool has_conf = conf_.load(live) || conf_.in_force() != nullptr;
   if (!has_conf && live == 0 && !settings_.waits_for_conf) {
     return fail(ErrorCode::not_found, "No configuration file at " + settings_.conf_path);
   }

@@ -28,6 +28,7 @@
 #include "fdbpack/base/text.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 
 #include <malloc.h>
 #include <unistd.h>
@@ -89,6 +90,7 @@ class Program {
   void listen();
   [[nodiscard]] Status try_to_listen();
   void on_signal(int signal);
+  void copy_to_file(std::string_view line);
   void say(Severity severity, const std::string& text) { log_.write(severity, kLogName, text); }
 
   LauncherOptions options_;
@@ -110,6 +112,7 @@ class Program {
   std::optional<http_server::Server> server_;
   std::unique_ptr<ports::Alarm> listen_alarm_ = clock_.make_alarm([this] { listen(); });
   std::string listen_error_;
+  std::string log_file_error_;
   int exit_code_ = 0;
 
   posix::LogOptions log_options() {
@@ -117,10 +120,20 @@ class Program {
     options.format = posix::LogFormat::zap;
     if (options_.log_path.empty()) return options;
     log_file_.emplace(options_.log_path);
-    options.copy = [this](std::string_view line) { log_file_->write(line); };
+    options.copy = [this](std::string_view line) { copy_to_file(line); };
     return options;
   }
 };
+
+void Program::copy_to_file(std::string_view line) {
+  log_file_->write(line);
+  if (log_file_->error() == log_file_error_) return;
+  log_file_error_ = log_file_->error();
+  if (log_file_error_.empty()) return;
+  boost::asio::post(io_, [this, text = log_file_error_] {
+    say(Severity::error, "The log is not written to its file: " + text);
+  });
+}
 
 Status Program::read_version() {
   auto text = files_.read(options_.version_file, kFileBytesMax);

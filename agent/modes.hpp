@@ -14,7 +14,6 @@ namespace fdbpack::agent {
 [[nodiscard]] int main_of_supervisor(int argc, char** argv);
 // Without the mode: argv[0] is followed by the options.
 [[nodiscard]] int main_of_sidecar(int argc, char** argv);
-// The arguments with one word in front of them, the program's name or the mode.
 [[nodiscard]] int main_of_launcher(int argc, char** argv);
 
 }  // namespace fdbpack::agent

@@ -12,6 +12,8 @@ namespace {
 
 constexpr auto kBinaryInterval = std::chrono::seconds(2);
 constexpr std::size_t kVersionsMax = 1000;
+constexpr const char* kPodFile = "/pod.json";
+constexpr std::size_t kPodBytesMax = 1024 * 1024;
 
 std::string unix_seconds(WallTime at) {
   return std::to_string(std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count());
@@ -32,7 +34,10 @@ Launcher::Launcher(World& world, ports::FileCopier& binaries, ports::ApiServer* 
     pod_.emplace(
         world.clock, world.log, *api, *settings_.pod,
         [this](const launcher::Annotations& before) { on_pod(before); },
-        [this] { agent_.on_conf_change(); });
+        [this] {
+          save_pod();
+          agent_.on_conf_change();
+        });
   }
 }
 
@@ -45,6 +50,7 @@ AgentSettings Launcher::agent_settings() {
 }
 
 Status Launcher::start(Inheritance inheritance) {
+  restore_pod();
   FDBPACK_TRY_VOID(agent_.start(std::move(inheritance)));
   if (agent_.conf().in_force() == nullptr) {
     world_.log.write(supervise::Severity::warning, kLogName,
@@ -154,7 +160,28 @@ void Launcher::look_for_binary() {
   binary_alarm_->set(world_.clock.now() + kBinaryInterval);
 }
 
+void Launcher::restore_pod() {
+  if (!pod_) return;
+  const auto text = world_.files.read(settings_.agent.state_dir + kPodFile, kPodBytesMax);
+  if (!text) return;
+  if (const auto known = wire::read_metadata(*text)) pod_->remember(*known);
+}
+
+// Without it the next launcher only has to wait for the API server.
+void Launcher::save_pod() {
+  launcher::Metadata known;
+  known.labels = pod_->labels();
+  if (launcher::is_isolated(pod_->annotations())) {
+    known.annotations.emplace(launcher::kIsolate, "true");
+  }
+  std::string text = wire::write_metadata(known);
+  if (text == saved_pod_) return;
+  const std::string path = settings_.agent.state_dir + kPodFile;
+  if (world_.files.replace(path, text, kPrivateMode)) saved_pod_ = std::move(text);
+}
+
 void Launcher::on_pod(const launcher::Annotations& before) {
+  save_pod();
   const auto request = launcher::reload_request(before, pod_->annotations());
   if (!request) return;
   const auto read_at = std::chrono::floor<std::chrono::seconds>(active_since_);

@@ -9,7 +9,8 @@
 //
 // The Agent keeps the last good configuration, adopts, restarts and stops. What is added here:
 // which fdbserver, the pod's wishes, metrics, and the delay of the end. A configuration whose
-// binary is missing is tried again when the binary appears: a sidecar may still be copying it.
+// binary is missing is tried again when the binary appears: a sidecar may still be copying it. What
+// the pod and the node said last is kept in <state directory>/pod.json for a start without the API.
 #pragma once
 
 #include "agent/agent.hpp"
@@ -70,6 +71,8 @@ class Launcher {
   void activate();
   void count_starts();
   void on_pod(const launcher::Annotations& before);
+  void restore_pod();
+  void save_pod();
   void look_for_binary();
   void on_agent_end(int code);
 
@@ -82,6 +85,7 @@ class Launcher {
   std::optional<Reading> read_;    // the last that was good
   std::optional<Reading> active_;  // in force
   WallTime active_since_;
+  std::string saved_pod_;
   std::string missing_binary_;  // of the file as it is now; empty: none is missing
   std::map<std::uint64_t, std::string> versions_;  // by revision of a command
   std::map<int, std::uint64_t> starts_seen_;

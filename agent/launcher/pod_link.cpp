@@ -31,6 +31,11 @@ PodLink::PodLink(ports::Clock& clock, ports::Log& log, ports::ApiServer& api, Po
   }
 }
 
+void PodLink::remember(const launcher::Metadata& known) {
+  pod_.annotations = known.annotations;
+  labels_ = known.labels;
+}
+
 void PodLink::start() {
   pod_watch_.start();
   if (node_watch_) node_watch_->start();

@@ -27,6 +27,8 @@ class PodLink {
   PodLink(ports::Clock& clock, ports::Log& log, ports::ApiServer& api, PodPlace place,
           OnPod tell_pod, std::function<void()> tell_labels);
 
+  // What an earlier launcher knew; before start().
+  void remember(const launcher::Metadata& known);
   void start();
   void stop();
   void annotate(std::string_view name, std::string value);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+
 namespace fdbpack::conf {
 namespace {
 
@@ -93,7 +95,7 @@ Result<std::string> generate(const UnifiedArgument& argument, int number,
   if (argument.type.empty() || argument.type == "Literal") return argument.value;
   if (argument.type == "Environment") return variable(argument, environment);
   if (argument.type == "ProcessNumber") {
-    const int multiplier = argument.multiplier == 0 ? 1 : argument.multiplier;
+    const std::int64_t multiplier = argument.multiplier == 0 ? 1 : argument.multiplier;
     return fmt::format("{}", number * multiplier + argument.offset);
   }
   if (argument.type == "IPList") {

@@ -49,6 +49,13 @@ Result<json> parse(std::string_view text) {
   return document;
 }
 
+json object_of(const Annotations& map) {
+  json object = json::object();
+  for (const auto& [name, value] : map)
+    object[name] = value;
+  return object;
+}
+
 std::string dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -81,18 +88,18 @@ std::string read_status_message(std::string_view text) {
   return document.is_object() ? string_in(document, "message") : "";
 }
 
+std::string write_metadata(const Metadata& metadata) {
+  return dump({{"metadata",
+                {{"annotations", object_of(metadata.annotations)},
+                 {"labels", object_of(metadata.labels)}}}});
+}
+
 std::string write_annotation_patch(const Annotations& annotations) {
-  json map = json::object();
-  for (const auto& [name, value] : annotations)
-    map[name] = value;
-  return dump({{"metadata", {{"annotations", std::move(map)}}}});
+  return dump({{"metadata", {{"annotations", object_of(annotations)}}}});
 }
 
 std::string write_string_map(const Annotations& map) {
-  json object = json::object();
-  for (const auto& [name, value] : map)
-    object[name] = value;
-  std::string text = dump(object);
+  std::string text = dump(object_of(map));
   text = text::replace_all(text, "<", "\\u003c");
   text = text::replace_all(text, ">", "\\u003e");
   return text::replace_all(text, "&", "\\u0026");

@@ -90,6 +90,32 @@ TEST_F(LauncherInPod, StopsWhenTheProcessGroupIsIsolated) {
   EXPECT_TRUE(wait_for_starts(id(1), 2));
 }
 
+TEST_F(LauncherInPod, RemembersIsolationAndLabelsWithoutAServer) {
+  API_SERVER_OR_SKIP("ok");
+  auto conf = json::parse(configuration());
+  conf["arguments"].push_back(
+      {{"type", "Environment"}, {"source", "NODE_LABEL_TOPOLOGY_KUBERNETES_IO_ZONE"}});
+  write_configuration(conf.dump());
+  start_launcher({"--enable-node-watch"}, pod_environment(api_port()));
+  ASSERT_TRUE(wait_for_starts(id(1), 1, kPatience));
+  const std::string file = dir().file("state/pod.json");
+  ASSERT_TRUE(wait([&] { return read_file(file).find("zone-a") != std::string::npos; }));
+  ASSERT_EQ(stop_agent(), 0);
+  set_behaviour("500");
+  start_launcher({"--enable-node-watch"}, pod_environment(api_port()));
+  ASSERT_TRUE(wait_for_starts(id(1), 2)) << "the label is known from before";
+  set_behaviour("ok");
+  set_annotation(kPrefix + "isolate-process-group", "true");
+  ASSERT_TRUE(
+      wait([&] { return read_file(file).find("isolate") != std::string::npos; }, kPatience));
+  ASSERT_EQ(stop_agent(), 0);
+  set_behaviour("500");
+  const std::size_t from = log_size();
+  start_launcher({"--enable-node-watch"}, pod_environment(api_port()));
+  ASSERT_TRUE(wait_for_log("no processes", from));
+  EXPECT_EQ(starts(id(1)), 2U);
+}
+
 TEST_F(LauncherInPod, ReadsTheFileAgainWhenItIsSaidToBeOutdated) {
   API_SERVER_OR_SKIP("ok");
   write_configuration(configuration());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The launcher without an API server: configuration, processes, metrics, signals.
+#include "tests/adapters/http/certificates.hpp"
 #include "tests/launcher/fixture.hpp"
 #include "tests/support/run_program.hpp"
 
@@ -215,7 +216,7 @@ TEST_F(Launcher, AdoptsItsProcessesAfterItWasKilled) {
   EXPECT_TRUE(is_alive(first));
   AgentOptions options;
   options.arguments = {"--process-count=2"};
-  start_agent_that_stays(options);
+  start_agent(options);
   ASSERT_TRUE(wait([&] { return running(1) == first && running(2) == second; }));
   EXPECT_EQ(status_of("fdbserver.1").value("adopted", false), true);
   EXPECT_EQ(starts(id(1)), 1U);
@@ -232,7 +233,7 @@ TEST_F(Launcher, StopsWhatAnEarlierOneStartedBeyondTheCount) {
   ASSERT_TRUE(wait_for_starts(id(2), 1));
   ASSERT_TRUE(wait([&] { return running(1) > 0 && running(2) > 0; }));
   kill_agent();
-  start_agent_that_stays();
+  start_agent();
   ASSERT_TRUE(wait([&] { return living() == std::vector<std::string>{id(1)}; }));
 }
 
@@ -305,6 +306,26 @@ TEST_F(Launcher, DoesNotNeedItsMetricsPort) {
   EXPECT_TRUE(wait([&] { return starts(id(1)) + starts("other") == 2; }));
   kill(second, SIGTERM);
   EXPECT_EQ(wait_for_exit(second), 0);
+}
+
+TEST_F(Launcher, ServesMetricsWithTlsWhenItHasACertificate) {
+  if (run_to_end({"curl", "--version"}) != 0) GTEST_SKIP() << "there is no curl";
+  const auto authority = support::make_certificate({{{"CN", "authority"}}, "", nullptr, true});
+  const auto own = support::make_certificate({{{"CN", "pod"}}, "IP:127.0.0.1", &authority});
+  dir().write("ca.pem", authority.certificate_pem);
+  write_configuration(configuration());
+  start_launcher({"--certificate-path=" + dir().file("tls.crt"),
+                  "--certificate-key-path=" + dir().file("tls.key")});
+  ASSERT_TRUE(wait_for_starts(id(1), 1)) << "the certificate may come later";
+  ASSERT_TRUE(wait_for_log("Metrics are not served"));
+  dir().write("tls.key", own.key_pem);
+  dir().write("tls.crt", own.certificate_pem);
+  const std::string url = "https://127.0.0.1:" + std::to_string(port()) + "/metrics";
+  const auto answer = support::run_program(
+      {"/usr/bin/env", "curl", "-sS", "--max-time", "10", "--cacert", dir().file("ca.pem"), url});
+  EXPECT_EQ(answer.exit_code, 0) << answer.error;
+  EXPECT_NE(answer.out.find("fdbkubernetesmonitor_restart_count{process=\"1\"} 1\n"),
+            std::string::npos);
 }
 
 TEST_F(Launcher, EndsWithoutTheVersionOfItsContainer) {

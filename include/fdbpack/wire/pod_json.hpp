@@ -25,6 +25,9 @@ struct WatchEvent {
 // `message` of the status object that comes with a refusal; empty when there is none.
 [[nodiscard]] std::string read_status_message(std::string_view json);
 
+// What read_metadata() reads again: annotations and labels.
+[[nodiscard]] std::string write_metadata(const launcher::Metadata& metadata);
+
 // {"metadata":{"annotations":{…}}}: a merge patch that leaves all others alone.
 [[nodiscard]] std::string write_annotation_patch(const launcher::Annotations& annotations);
 
