@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <iterator>
+
 namespace fdbpack::agent {
 namespace {
 
@@ -52,6 +55,17 @@ TEST(RenderedConf, WithoutItsLastParameterItIsNotTheBeginningOfTheOneBefore) {
   const auto after = render_conf(config);
   ASSERT_TRUE(before && after);
   EXPECT_FALSE(before->starts_with(*after));
+}
+
+TEST(RenderedConf, TheExampleThatIsShippedIsGood) {
+  std::ifstream file(FDBPACK_SOURCE_DIR "/packaging/examples/fdbpack-agent.json");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto conf = render_conf(text);
+  ASSERT_TRUE(conf) << conf.error().message;
+  for (const auto* section :
+       {"[fdbserver.storage-1-1]", "[fdbserver.storage-1-2]", "[fdbserver.log-1]"}) {
+    EXPECT_THAT(*conf, testing::HasSubstr(section));
+  }
 }
 
 TEST(RenderedConf, NoGroupsAtAllIsSaidOnPurpose) {

@@ -165,6 +165,11 @@ def test(machine, programs):
     expect_kept(machine, agent, first, "systemctl stop, start", handed=False)
     test_watchdog(machine, agent, first)
 
+    # How the manual says that the processes are stopped, too.
+    machine.systemctl("stop", UNIT)
+    machine.systemctl("kill", "--kill-who=all", "--signal=SIGTERM", UNIT)
+    wait_for("the processes end", lambda: not machine.run("pgrep", "-x", "sleep").stdout)
+
 
 def main():
     agent, source = sys.argv[1:]
