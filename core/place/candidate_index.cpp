@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace fdbpack::place {
 namespace {
@@ -16,7 +17,7 @@ std::size_t at(Index index) {
 
 // std::push_heap keeps the largest first; ours is the smallest.
 constexpr auto kWorse = [](const auto& a, const auto& b) {
-  return a.utilisation != b.utilisation ? a.utilisation > b.utilisation : a.host > b.host;
+  return a.balance != b.balance ? a.balance > b.balance : a.host > b.host;
 };
 
 }  // namespace
@@ -42,6 +43,13 @@ int CandidateIndex::occupant_of(const PlacementState& state, Index physical) con
   return here.size() == 1 ? here.front().domain : kSeveral;
 }
 
+int CandidateIndex::sizes_of(std::vector<Index> scales) {
+  const auto found = std::find(sizes_.begin(), sizes_.end(), scales);
+  if (found != sizes_.end()) return static_cast<int>(found - sizes_.begin());
+  sizes_.push_back(std::move(scales));
+  return static_cast<int>(sizes_.size() - 1);
+}
+
 void CandidateIndex::refresh(const PlacementState& state, Index host) {
   std::uint32_t& version = versions_[at(host)];
   version += version % 2 == 1 ? 1U : 2U;
@@ -52,8 +60,9 @@ void CandidateIndex::refresh(const PlacementState& state, Index host) {
   const int occupant = occupants_[at(state.physical_of(scope_, host))];
   if (value == kNone || occupant == kSeveral) return;
   ++version;
-  Heap& heap = buckets_[Key{value, occupant}];
-  heap.push_back({utilisation_after(state, set_, host), host, version});
+  HostCost cost = host_cost(state, set_, host);
+  Heap& heap = buckets_[Key{value, occupant, sizes_of(std::move(cost.scales))}];
+  heap.push_back({cost.utilisation + cost.storage, host, version});
   std::push_heap(heap.begin(), heap.end(), kWorse);
 }
 
@@ -75,22 +84,41 @@ const CandidateIndex::Entry* CandidateIndex::top(Heap& heap) {
   return heap.empty() ? nullptr : &heap.front();
 }
 
-std::optional<CandidateIndex::Found> CandidateIndex::best_for_value(Index value, int domain) {
-  if (has_domains_) {
-    for (const int occupant : {domain, kEmpty}) {
-      const auto bucket = buckets_.find(Key{value, occupant});
-      if (bucket == buckets_.end()) continue;
-      if (const Entry* entry = top(bucket->second))
-        return Found{occupant == kEmpty ? 1 : 0, *entry};
+// The best over all sizes of units.
+std::optional<CandidateIndex::Found> CandidateIndex::best_of(const PlacementState& state,
+                                                             Index value, int occupant,
+                                                             int spread) {
+  std::optional<Found> best;
+  for (auto bucket = buckets_.lower_bound(Key{value, occupant, 0});
+       bucket != buckets_.end() && bucket->first.value == value &&
+       bucket->first.occupant == occupant;) {
+    const Entry* entry = top(bucket->second);
+    if (entry == nullptr) {
+      bucket = buckets_.erase(bucket);
+      continue;
     }
-    return std::nullopt;
+    const std::int64_t balance =
+        entry->balance + storage_means(state, sizes_[at(bucket->first.sizes)]);
+    if (!best || std::tuple(balance, entry->host) < std::tuple(best->balance, best->host))
+      best = Found{spread, balance, entry->host};
+    ++bucket;
   }
-  for (auto bucket = buckets_.lower_bound(Key{value, 0});
-       bucket != buckets_.end() && bucket->first.value == value;) {
-    if (const Entry* entry = top(bucket->second)) return Found{bucket->first.occupant, *entry};
-    bucket = buckets_.erase(bucket);
+  return best;
+}
+
+std::optional<CandidateIndex::Found> CandidateIndex::best_for_value(const PlacementState& state,
+                                                                    Index value, int domain) {
+  if (has_domains_) {
+    const auto together = best_of(state, value, domain, 0);
+    return together ? together : best_of(state, value, kEmpty, 1);
   }
-  return std::nullopt;
+  while (true) {
+    const auto bucket = buckets_.lower_bound(Key{value, 0, 0});
+    if (bucket == buckets_.end() || bucket->first.value != value) return std::nullopt;
+    const int occupant = bucket->first.occupant;
+    // Empty buckets are gone afterwards, so the next one is another.
+    if (const auto found = best_of(state, value, occupant, occupant)) return found;
+  }
 }
 
 Index CandidateIndex::best(const PlacementState& state, int domain) {
@@ -102,16 +130,16 @@ Index CandidateIndex::best(const PlacementState& state, int domain) {
     const int shortfall =
         set.exact_value.empty() ? 0 : set.exact_count[at(value)] - set.exact_target[at(value)];
     if (!set.exact_value.empty() && shortfall >= 0) continue;
-    const std::optional<Found> found = best_for_value(value, domain);
+    const std::optional<Found> found = best_for_value(state, value, domain);
     if (!found) continue;
     const auto key = [](int lack, const Found& f) {
-      return std::tuple(lack, f.spread, f.entry.utilisation, f.entry.host);
+      return std::tuple(lack, f.spread, f.balance, f.host);
     };
     if (best && key(best_shortfall, *best) < key(shortfall, *found)) continue;
     best = found;
     best_shortfall = shortfall;
   }
-  return best ? best->entry.host : kNone;
+  return best ? best->host : kNone;
 }
 
 }  // namespace fdbpack::place

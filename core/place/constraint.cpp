@@ -193,35 +193,49 @@ Verdict judge(const PlacementState& state, const Want& want, int domain, Index h
     verdict.terms.spread = state.scopes()[at(ref.scope)].groups_on_physical[at(physical)];
   }
   verdict.terms.violations += count(verdict.breached);
-  verdict.terms.utilisation = utilisation_after(state, want.set, host);
+  const HostCost cost = host_cost(state, want.set, host);
+  verdict.terms.utilisation = cost.utilisation;
+  verdict.terms.storage = cost.storage + storage_means(state, cost.scales);
   return verdict;
 }
 
-std::int64_t utilisation_after(const PlacementState& state, Index set, Index host) {
+HostCost host_cost(const PlacementState& state, Index set, Index host) {
   constexpr std::int64_t kMillion = 1'000'000;
   const Host& facts = state.inventory().hosts()[at(host)];
   const HostState& now = state.hosts()[at(host)];
   const Shape& shape = demand_of(state, set).shape;
-  std::int64_t sum = 0;
+  HostCost out;
   if (facts.cpu_milli > 0) {
-    sum += (facts.cpu_milli - now.cpu_free + shape.cpu_milli) * kMillion / facts.cpu_milli;
+    out.utilisation +=
+        (facts.cpu_milli - now.cpu_free + shape.cpu_milli) * kMillion / facts.cpu_milli;
   }
   if (facts.memory_mib > 0) {
-    sum += (facts.memory_mib - now.memory_free + shape.memory_mib) * kMillion / facts.memory_mib;
+    out.utilisation +=
+        (facts.memory_mib - now.memory_free + shape.memory_mib) * kMillion / facts.memory_mib;
   }
-  const auto add_unit = [&](Index u, std::int64_t size) {
-    const UnitState& unit = state.units()[at(u)];
-    if (unit.total_mib > 0)
-      sum += (unit.total_mib - unit.room_mib + size) * kMillion / unit.total_mib;
-  };
+  std::vector<DiskAt> taken;
   const std::vector<WishedDisk>& disks = state.sets()[at(set)].disks;
-  if (disks.size() == 1) {
+  for (const WishedDisk& disk : disks) {
     std::int64_t room = 0;
-    const Index unit = roomiest(state, disks[0], now, {}, room);
-    if (unit != kNone) add_unit(unit, disks[0].size_mib);
-  } else if (const auto units = choose_units(state, set, host)) {
-    for (const DiskAt& disk : *units)
-      add_unit(disk.unit, disk.size_mib);
+    const Index u = roomiest(state, disk, now, taken, room);
+    if (u == kNone || state.units()[at(u)].total_mib <= 0) continue;
+    const UnitState& unit = state.units()[at(u)];
+    const std::int64_t units = std::max<std::int64_t>(1, state.shares()[at(unit.kind)].units);
+    const std::int64_t free = room * kMillion / unit.total_mib;
+    const std::int64_t takes = disk.size_mib * kMillion / unit.total_mib;
+    const std::int64_t times = state.scales()[at(unit.scale)].times;
+    out.storage += times * (takes * (units - 1) / (2 * units) - free) / kScaleOne;
+    out.scales.push_back(unit.scale);
+    if (disks.size() > 1) taken.push_back({u, disk.size_mib});
+  }
+  return out;
+}
+
+std::int64_t storage_means(const PlacementState& state, const std::vector<Index>& scales) {
+  std::int64_t sum = 0;
+  for (const Index s : scales) {
+    const UnitScale& scale = state.scales()[at(s)];
+    sum += scale.times * state.shares()[at(scale.kind)].mean() / kScaleOne;
   }
   return sum;
 }

@@ -16,8 +16,9 @@ std::size_t at(Index index) {
 std::string terms_text(const Terms& terms, bool has_exact) {
   std::string out = fmt::format("{} violations", terms.violations);
   if (has_exact) out += fmt::format(", {} still missing in its AZ", -terms.exact_shortfall);
-  out += fmt::format(", spread {}, utilisation {:.6f}", terms.spread,
-                     static_cast<double>(terms.utilisation) / 1e6);
+  out += fmt::format(", spread {}, utilisation {:.6f}, storage {:+.6f}", terms.spread,
+                     static_cast<double>(terms.utilisation) / 1e6,
+                     static_cast<double>(terms.storage) / 1e6);
   return out;
 }
 
@@ -54,6 +55,7 @@ std::vector<NamedTerm> named_terms(const Terms& terms, bool has_exact) {
   if (has_exact) out.push_back({"exact_count", static_cast<double>(terms.exact_shortfall)});
   out.push_back({"spread", static_cast<double>(terms.spread)});
   out.push_back({"utilisation", static_cast<double>(terms.utilisation) / 1e6});
+  out.push_back({"storage", static_cast<double>(terms.storage) / 1e6});
   return out;
 }
 

@@ -16,11 +16,13 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-// Victims are taken from the back: first those in trouble, then the youngest (highest ID).
+// Victims are taken from the back: first those in trouble, then those with the least data to copy,
+// then the youngest (highest ID).
 void sort_for_victims(Members& members) {
   std::sort(members.begin(), members.end(), [](const DomainMember* a, const DomainMember* b) {
     if (a->is_fixed != b->is_fixed) return a->is_fixed;
     if (a->is_preferred_victim != b->is_preferred_victim) return b->is_preferred_victim;
+    if (a->data_mib != b->data_mib) return a->data_mib > b->data_mib;
     return compare_ids(a->id, b->id) < 0;
   });
 }

@@ -119,7 +119,8 @@ std::vector<DomainMember> FleetPlanner::members(Index scope, Index set) const {
     const bool is_shared =
         physical != kNone &&
         planner_.state().scopes()[at(scope)].on_physical[at(physical)].size() > 1;
-    out.push_back({group.id, group.domain, host.is_draining || host.is_unreachable || is_shared});
+    const bool is_in_trouble = host.is_draining || host.is_unreachable || is_shared;
+    out.push_back({group.id, group.domain, is_in_trouble, false, group.data_mib});
   }
   return out;
 }
@@ -207,22 +208,23 @@ void FleetPlanner::balance_scope(Index scope) {
   }
 }
 
-// Groups beyond the exact count of their AZ, or where the set wants none: the youngest are replaced
-// elsewhere.
+// Groups beyond the exact count of their AZ, or where the set wants none: those with the least
+// data, then the youngest, are replaced elsewhere.
 void FleetPlanner::balance_exact(Index set) {
   const SetRef& ref = inventory_.sets()[at(set)];
   if (!ref.demand->exact) return;
-  std::vector<Index> youngest;
+  std::vector<Index> victims;
   for (std::size_t g = 0; g < planner_.state().groups().size(); ++g) {
     const PlacedGroup& group = planner_.state().groups()[g];
     if (group.set == set && group.is_present && !group.is_removing)
-      youngest.push_back(static_cast<Index>(g));
+      victims.push_back(static_cast<Index>(g));
   }
-  std::sort(youngest.begin(), youngest.end(), [&](Index a, Index b) {
-    return compare_ids(planner_.state().groups()[at(a)].id, planner_.state().groups()[at(b)].id) >
-           0;
+  std::sort(victims.begin(), victims.end(), [&](Index a, Index b) {
+    const PlacedGroup& x = planner_.state().groups()[at(a)];
+    const PlacedGroup& y = planner_.state().groups()[at(b)];
+    return x.data_mib != y.data_mib ? x.data_mib < y.data_mib : compare_ids(x.id, y.id) > 0;
   });
-  for (const Index g : youngest) {
+  for (const Index g : victims) {
     const PlacedGroup& group = planner_.state().groups()[at(g)];
     const SetState& now = planner_.state().sets()[at(set)];
     const Index value = now.exact_value[at(group.host)];

@@ -24,8 +24,11 @@ std::string deciding_term(const Terms& winner, const Terms& runner_up) {
   if (winner.violations != runner_up.violations) return "violations";
   if (winner.exact_shortfall != runner_up.exact_shortfall) return "exact_count";
   if (winner.spread != runner_up.spread) return "spread";
-  if (winner.utilisation != runner_up.utilisation) return "utilisation";
-  return "id";
+  if (winner.balance() == runner_up.balance()) return "id";
+  // Of the two that are added up, the one that speaks more for the winner.
+  const std::int64_t utilisation = runner_up.utilisation - winner.utilisation;
+  const std::int64_t storage = runner_up.storage - winner.storage;
+  return utilisation >= storage ? "utilisation" : "storage";
 }
 
 Planner::Planner(const Inventory& inventory)

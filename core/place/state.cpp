@@ -38,6 +38,7 @@ void free_slots(std::vector<SlotRange>& slots, int begin, int end) {
 
 PlacementState::PlacementState(const Inventory& inventory) : inventory_(&inventory) {
   load_units();
+  load_scales();
   load_sets();
   load_groups();
 }
@@ -56,11 +57,52 @@ void PlacementState::load_units() {
     state.unit_begin = static_cast<Index>(units_.size());
     for (const Unit& unit : host.units) {
       const auto kind = std::lower_bound(kinds_.begin(), kinds_.end(), unit.kind);
-      units_.push_back({static_cast<Index>(kind - kinds_.begin()), unit.total_mib, unit.free_mib});
+      UnitState now;
+      now.kind = static_cast<Index>(kind - kinds_.begin());
+      now.total_mib = unit.total_mib;
+      now.room_mib = unit.free_mib;
+      now.is_counted = unit.total_mib > 0 && !host.is_draining && !host.is_unreachable;
+      units_.push_back(now);
     }
     state.unit_end = static_cast<Index>(units_.size());
     hosts_.push_back(std::move(state));
   }
+}
+
+// Sizes that are within a few percent of each other, or far below the largest, are one scale.
+void PlacementState::load_scales() {
+  std::vector<std::int64_t> largest(kinds_.size());
+  for (const UnitState& unit : units_)
+    largest[at(unit.kind)] = std::max(largest[at(unit.kind)], unit.total_mib);
+  const auto scale_of = [&](const UnitState& unit) {
+    const std::int64_t total = std::max<std::int64_t>(1, unit.total_mib);
+    const std::int64_t times = (kScaleOne * largest[at(unit.kind)] + total / 2) / total;
+    return UnitScale{unit.kind, std::clamp(times, kScaleOne, kScaleOne * kScaleOne)};
+  };
+  for (const UnitState& unit : units_)
+    scales_.push_back(scale_of(unit));
+  std::sort(scales_.begin(), scales_.end());
+  scales_.erase(std::unique(scales_.begin(), scales_.end()), scales_.end());
+  for (UnitState& unit : units_) {
+    const auto found = std::lower_bound(scales_.begin(), scales_.end(), scale_of(unit));
+    unit.scale = static_cast<Index>(found - scales_.begin());
+  }
+}
+
+void PlacementState::load_shares() {
+  shares_.assign(kinds_.size(), {});
+  for (const UnitState& unit : units_) {
+    if (!unit.is_counted) continue;
+    shares_[at(unit.kind)].sum += unit.share();
+    ++shares_[at(unit.kind)].units;
+  }
+}
+
+void PlacementState::change_room(Index unit, std::int64_t mib) {
+  UnitState& now = units_[at(unit)];
+  const std::int64_t before = now.share();
+  now.room_mib += mib;
+  if (now.is_counted) shares_[at(now.kind)].sum += now.share() - before;
 }
 
 void PlacementState::load_sets() {
@@ -141,6 +183,7 @@ void PlacementState::load_groups() {
   // A snapshot may say that groups have written more than is missing from the unit.
   for (UnitState& unit : units_)
     unit.room_mib = std::min(unit.room_mib, unit.total_mib);
+  load_shares();
   groups_.reserve(loaded.size());
   for (PlacedGroup& placed : loaded)
     add(std::move(placed));
@@ -196,7 +239,7 @@ void PlacementState::charge(const PlacedGroup& group, int sign) {
   host.cpu_free -= sign * group.cpu_milli;
   host.memory_free -= sign * group.memory_mib;
   for (const DiskAt& disk : group.disks) {
-    if (disk.unit != kNone) units_[at(disk.unit)].room_mib -= sign * disk.size_mib;
+    if (disk.unit != kNone) change_room(disk.unit, -sign * disk.size_mib);
   }
   if (sign > 0) {
     take_slots(host.slots, group.slot, group.slot + group.servers);

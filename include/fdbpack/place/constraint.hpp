@@ -28,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace fdbpack::place {
@@ -90,14 +91,21 @@ struct Refusal {
   Index detail = kNone;
 };
 
-// What a host is compared by, most important first; smaller is better.
+// What a host is compared by, most important first; smaller is better. Utilisation and storage are
+// one term, their sum: neither is bought at any price of the other.
 struct Terms {
   int violations = 0;       // broken preferences and relaxed rules
   int exact_shortfall = 0;  // minus what the host's AZ still lacks: the neediest first
   int spread = 0;  // 0: the domain is here already, 1: it is not; without domains: groups here
-  std::int64_t utilisation = 0;  // ppm: shares of CPU, memory and units in use afterwards, added up
+  std::int64_t utilisation = 0;  // ppm: shares of CPU and memory in use afterwards, added up
+  std::int64_t storage = 0;      // ppm: what it does to the storage metric; below 0: more even
 
-  auto operator<=>(const Terms&) const = default;
+  [[nodiscard]] std::int64_t balance() const { return utilisation + storage; }
+  std::strong_ordering operator<=>(const Terms& other) const {
+    return std::tuple(violations, exact_shortfall, spread, balance()) <=>
+           std::tuple(other.violations, other.exact_shortfall, other.spread, other.balance());
+  }
+  bool operator==(const Terms& other) const { return (*this <=> other) == 0; }
 };
 
 struct Verdict {
@@ -113,7 +121,20 @@ struct Verdict {
 [[nodiscard]] std::optional<Refusal> check_fit(const PlacementState& state, Index set, Index host,
                                                const ConstraintSet& relaxed,
                                                ConstraintSet& breached);
-[[nodiscard]] std::int64_t utilisation_after(const PlacementState& state, Index set, Index host);
+
+// The last two terms, apart from the means of free shares, which change with every group anywhere.
+//
+//   spread of squares   changes by d^2 (1 - 1/n) - 2 d (x - mean)      x = free share of the unit,
+//   storage term        that by 2 d of the kind's largest unit         d = share the disk takes
+struct HostCost {
+  std::int64_t utilisation = 0;
+  std::int64_t storage = 0;   // without the means
+  std::vector<Index> scales;  // of the units, one per disk: times the means of their kinds
+};
+[[nodiscard]] HostCost host_cost(const PlacementState& state, Index set, Index host);
+// What is missing in HostCost::storage.
+[[nodiscard]] std::int64_t storage_means(const PlacementState& state,
+                                         const std::vector<Index>& scales);
 
 // The unit for each disk of the set on this host: the roomiest that matches, each disk on its own.
 [[nodiscard]] std::optional<std::vector<DiskAt>> choose_units(const PlacementState& state,

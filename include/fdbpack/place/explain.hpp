@@ -4,8 +4,8 @@
 //
 //   storage-7 goes to db-3: set default of sample, storage-1, file:nvme, port slot 0
 //   fault domains: storage-0 has 2, storage-1 has 1; each gets 1 to 2
-//   db-3 wins by utilisation: 0 violations, spread 0, utilisation 0.620000
-//   runner-up db-4: 0 violations, spread 0, utilisation 0.710000
+//   db-3 wins by utilisation: 0 violations, spread 0, utilisation 0.620000, storage -0.100000
+//   runner-up db-4: 0 violations, spread 0, utilisation 0.710000, storage +0.010000
 //   refused: 1 of 3 hosts
 //     db-1: storage_room: disk of 15360 MiB does not fit: file:nvme has room for 10240 MiB
 #pragma once

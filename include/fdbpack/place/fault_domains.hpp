@@ -14,6 +14,7 @@
 // domains stay empty.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,7 @@ struct DomainMember {
   int domain = -1;  // -1: bound to no domain of this class, e.g. to a host name from before packing
   bool is_preferred_victim = false;  // in trouble anyway: goes first
   bool is_fixed = false;             // counts, but cannot be replaced
+  std::int64_t data_mib = 0;         // what a replacement has to copy: the least goes first
 };
 
 // A group that is replaced although its domain is not overfull, because another is short of `min`.

@@ -22,9 +22,33 @@
 namespace fdbpack::place {
 
 struct UnitState {
-  Index kind = kNone;  // index in PlacementState::kinds()
+  Index kind = kNone;   // index in PlacementState::kinds()
+  Index scale = kNone;  // index in PlacementState::scales()
   std::int64_t total_mib = 0;
   std::int64_t room_mib = 0;  // free and promised to nobody; below 0 when capacity shrank
+  bool is_counted = false;    // in the shares of its kind
+
+  [[nodiscard]] std::int64_t share() const {
+    return total_mib > 0 ? room_mib * 1'000'000 / total_mib : 0;
+  }
+};
+
+// Units of a kind and of about one size. What a disk does to the deviation of free shares is the
+// stronger the smaller its unit: `times` is how much, in kScaleOne, beside the largest of the kind.
+inline constexpr std::int64_t kScaleOne = 32;
+struct UnitScale {
+  Index kind = kNone;
+  std::int64_t times = kScaleOne;
+
+  auto operator<=>(const UnitScale&) const = default;
+};
+
+// Free shares of the units of one kind, in millionths, on hosts that are up and not draining.
+struct KindShares {
+  std::int64_t sum = 0;
+  std::int64_t units = 0;
+
+  [[nodiscard]] std::int64_t mean() const { return units > 0 ? sum / units : 0; }
 };
 
 struct SlotRange {
@@ -98,6 +122,8 @@ class PlacementState {
   [[nodiscard]] const Inventory& inventory() const { return *inventory_; }
   [[nodiscard]] const std::vector<UnitKind>& kinds() const { return kinds_; }
   [[nodiscard]] const std::vector<UnitState>& units() const { return units_; }
+  [[nodiscard]] const std::vector<UnitScale>& scales() const { return scales_; }
+  [[nodiscard]] const std::vector<KindShares>& shares() const { return shares_; }  // by kind
   [[nodiscard]] const std::vector<HostState>& hosts() const { return hosts_; }
   // The inventory's groups keep their index; new ones come after them.
   [[nodiscard]] const std::vector<PlacedGroup>& groups() const { return groups_; }
@@ -122,6 +148,9 @@ class PlacementState {
 
  private:
   void load_units();
+  void load_scales();
+  void load_shares();
+  void change_room(Index unit, std::int64_t mib);
   void load_sets();
   void load_groups();
   void charge(const PlacedGroup& group, int sign);
@@ -131,6 +160,8 @@ class PlacementState {
   const Inventory* inventory_;
   std::vector<UnitKind> kinds_;
   std::vector<UnitState> units_;
+  std::vector<UnitScale> scales_;
+  std::vector<KindShares> shares_;
   std::vector<HostState> hosts_;
   std::vector<PlacedGroup> groups_;
   std::vector<ScopeState> scopes_;

@@ -164,6 +164,43 @@ TEST(PlanProperty, FastAndFullDecisionAgree) {
   }
 }
 
+// Among hosts that are alike but for their disks the one wins that leaves the fleet with the lowest
+// storage metric, whatever the sizes of the units.
+TEST(PlanProperty, TheStorageMetricDecidesAmongHostsOfSeveralSizes) {
+  for (std::uint64_t seed = first_seed(), n = 0; n < seed_count(2000); ++seed, ++n) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    Fleet fleet;
+    for (int i = 0, hosts = pick(random, 2, 8); i < hosts; ++i) {
+      Host one = testing::host("h" + std::to_string(i), 100'000 << pick(random, 0, 3));
+      one.units[0].free_mib = one.units[0].total_mib * pick(random, 0, 100) / 100;
+      fleet.hosts.push_back(std::move(one));
+    }
+    fleet.clusters = {cluster({set(1, shape(20'000, 0, 0))})};
+    const Inventory inventory = build(std::move(fleet));
+    Planner planner(inventory);
+    Want want;
+    want.set = 0;
+    std::optional<Decision> chosen = planner.decide(want);
+    if (!chosen) continue;
+    const std::size_t mark = planner.mark();
+    const auto metric_on = [&](Index host) {
+      Decision decision = planner.make_decision(want, kNone, host);
+      planner.accept(decision);
+      const double storage = measure(planner.state()).storage;
+      planner.rollback(mark);
+      return storage;
+    };
+    const double best = metric_on(chosen->host);
+    const Explanation why = planner.explain(want);
+    for (const Candidate& other : why.candidates)
+      ASSERT_LE(best, metric_on(other.host) + 1e-5);
+    if (why.candidates.size() > 1) {
+      ASSERT_TRUE(why.deciding_term == "storage" || why.deciding_term == "id");
+    }
+  }
+}
+
 // Never two domains on a host while a host without any could take the group.
 TEST(PlanProperty, NeverMixesDomainsWhileAFreeHostExists) {
   for (std::uint64_t seed = first_seed(), n = 0; n < seed_count(2000); ++seed, ++n) {

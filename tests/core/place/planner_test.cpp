@@ -358,8 +358,10 @@ TEST(Planner, ExplanationIsStableProse) {
       explain_text(planner.state(), why),
       ElementsAre(
           "fault domains: storage-0 has 1, storage-1 has 0; each gets 1 to 1; chosen storage-1",
-          "db-3 wins by violations: 0 violations, spread 1, utilisation 0.128125",
-          "runner-up db-2: 1 violations, spread 1, utilisation 0.356250; does not hold: "
+          "db-3 wins by violations: 0 violations, spread 1, utilisation 0.078125, storage "
+          "-0.016668",
+          "runner-up db-2: 1 violations, spread 1, utilisation 0.156250, storage +0.199998; does "
+          "not hold: "
           "fault_domain_separation",
           "refused: 1 of 3 hosts (1 by storage_room)",
           "  db-1: storage_room: disk of 100 MiB does not fit: file:nvme has room for 50 MiB"));
