@@ -11,6 +11,7 @@
 #include "agent/state_dir.hpp"
 #include "agent/world.hpp"
 #include "fdbpack/conf/monitor_conf.hpp"
+#include "fdbpack/supervise/conf_change.hpp"
 
 #include <functional>
 #include <optional>
@@ -38,7 +39,7 @@ class ConfKeeper {
   // What an earlier agent had in force. Call before the first load.
   void restore();
   // Reads the file. True: there is a new conf in force. `live` is how many processes live.
-  [[nodiscard]] bool load(std::size_t live);
+  [[nodiscard]] bool load(std::size_t live, supervise::LoadCause cause);
 
   [[nodiscard]] const LoadedConf* in_force() const { return in_force_ ? &*in_force_ : nullptr; }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -54,6 +55,7 @@ class ConfKeeper {
     std::vector<conf::Diagnostic> diagnostics;
   };
   [[nodiscard]] Candidate make_candidate(std::string text);
+  void warn_of_network_commands(Candidate& candidate);
   bool refuse(std::vector<conf::Diagnostic> reasons);
   void save();
 
