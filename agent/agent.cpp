@@ -71,7 +71,9 @@ Status Agent::start(Inheritance inheritance) {
     world_.log.write(supervise::Severity::info, kLogName, note);
   }
   const std::size_t live = findings.found.size() + findings.unverified.size();
-  const bool has_conf = conf_.load(live) || conf_.in_force() != nullptr;
+  // Where nothing runs nothing is lost: whoever starts the agent means the file as it is.
+  const auto cause = live == 0 ? supervise::LoadCause::asked : supervise::LoadCause::found;
+  const bool has_conf = conf_.load(live, cause) || conf_.in_force() != nullptr;
   if (!has_conf && live == 0 && !settings_.waits_for_conf) {
     return fail(ErrorCode::not_found, "No configuration file at " + settings_.conf_path);
   }
@@ -141,20 +143,20 @@ void Agent::on_signal(int signal) {
     if (is_stopping_) return;
     world_.notifier.reloading(world_.clock.now());
     supervisor_.reset();
-    reload();
+    reload(supervise::LoadCause::asked);
     world_.notifier.ready(summary());
-  } else if (signal == SIGTERM || signal == SIGINT) {
+  } else {  // SIGTERM, SIGINT, SIGQUIT, and what an init is told to shut down with
     world_.log.write(supervise::Severity::warning, kLogName, name + ", shutting down");
     stop(signal);
   }
 }
 
 void Agent::on_conf_change() {
-  if (!is_stopping_) reload();
+  if (!is_stopping_) reload(supervise::LoadCause::found);
 }
 
-void Agent::reload() {
-  if (conf_.load(supervisor_.live())) supervisor_.apply(*conf_.in_force());
+void Agent::reload(supervise::LoadCause cause) {
+  if (conf_.load(supervisor_.live(), cause)) supervisor_.apply(*conf_.in_force());
   on_change();
 }
 
@@ -165,7 +167,7 @@ void Agent::stop(int) {
     write_state();
     return check_ended();
   }
-  const Duration grace = is_first ? settings_.supervisor.stop_grace : Duration(kSecondSignalGrace);
+  const Duration grace = is_first ? supervisor_.longest_grace() : Duration(kSecondSignalGrace);
   const Instant now = world_.clock.now();
   world_.notifier.extend_timeout(grace + kStopExtra);
   stop_alarm_->set(now + grace + kStopExtra);

@@ -7,7 +7,8 @@
 //             nothing is started in its place
 //   SIGHUP    conf read again, restart ladders reset
 //   SIGTERM   processes stopped, all at once, SIGKILL after their grace; or left running, when the
-//   SIGINT    agent was told to keep them. A second one leaves them one second more
+//   SIGINT    agent was told to keep them. A second one leaves them one second more. As init also
+//   SIGQUIT   SIGPWR and SIGRTMIN+3
 //   SIGUSR2   the program replaces itself; processes and their output go on
 //   SIGCHLD   strangers are reaped
 //
@@ -78,7 +79,7 @@ class Agent {
   [[nodiscard]] ports::Findings search(std::vector<int> handed);
   void take_over(const ports::Findings& findings, const Inheritance& inheritance);
   void search_again();
-  void reload();
+  void reload(supervise::LoadCause cause);
   void stop(int signal);
   void on_change();
   void write_files();

@@ -5,6 +5,8 @@
 #include "fdbpack/supervise/conf_change.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace fdbpack::agent {
 namespace {
@@ -12,7 +14,7 @@ namespace {
 constexpr std::size_t kConfBytesMax = 16 * 1024 * 1024;
 
 conf::ResolveOptions options(std::string pid) {
-  return {.dialect = conf::Dialect::v7_4, .pid = std::move(pid)};
+  return {.dialect = conf::Dialect::v7_4, .pid = std::move(pid), .is_for_agent = true};
 }
 
 }  // namespace
@@ -48,6 +50,7 @@ ConfCandidate ConfKeeper::make_candidate(std::string text) {
       loaded.launch_argv.push_back(std::move(process.argv));
     }
   }
+  warn_of_network_commands(candidate);
   if (!loaded.conf.user.empty() || !loaded.conf.group.empty()) {
     auto identity = world_.accounts.look_up(loaded.conf.user, loaded.conf.group);
     if (identity) {
@@ -62,6 +65,21 @@ ConfCandidate ConfKeeper::make_candidate(std::string text) {
   return candidate;
 }
 
+// The agent waits in execve() for the file: if its server does not answer, nobody is supervised.
+void ConfKeeper::warn_of_network_commands(ConfCandidate& candidate) {
+  std::set<std::string_view> seen;
+  for (const auto& process : candidate.loaded.conf.processes) {
+    const std::string& command = process.argv.front();
+    if (!seen.insert(command).second) continue;
+    const std::string where = world_.files.network_file_system(command);
+    if (where.empty()) continue;
+    candidate.diagnostics.push_back(
+        {conf::Severity::warning, process.at,
+         command + " is on a network file system (" + where +
+             "); if that hangs while a process is started, the agent does too"});
+  }
+}
+
 Result<std::string> ConfKeeper::read() {
   auto text = world_.files.read(path_, kConfBytesMax);
   if (!text || !translate_) return text;
@@ -71,7 +89,8 @@ Result<std::string> ConfKeeper::read() {
 }
 
 std::vector<conf::Diagnostic> ConfKeeper::refusal_reasons(const ConfCandidate& candidate,
-                                                          std::size_t live) const {
+                                                          std::size_t live,
+                                                          supervise::LoadCause cause) const {
   if (reader_) {
     std::vector<conf::Diagnostic> errors;
     for (const auto& diagnostic : candidate.diagnostics) {
@@ -83,17 +102,17 @@ std::vector<conf::Diagnostic> ConfKeeper::refusal_reasons(const ConfCandidate& c
   std::optional<supervise::ConfView> last_good;
   if (in_force_) last_good.emplace(supervise::ConfView{in_force_->text, in_force_->conf});
   return supervise::refusal_reasons(view, candidate.diagnostics, last_good ? &*last_good : nullptr,
-                                    live);
+                                    live, cause);
 }
 
-bool ConfKeeper::load(std::size_t live) {
+bool ConfKeeper::load(std::size_t live, supervise::LoadCause cause) {
   auto text = read();
   if (!text) {
     return refuse({{conf::Severity::error, {}, text.error().message}});
   }
   world_.log.write(supervise::Severity::info, kLogName, "Loading configuration " + path_);
   ConfCandidate candidate = make_candidate(*std::move(text));
-  auto reasons = refusal_reasons(candidate, live);
+  auto reasons = refusal_reasons(candidate, live, cause);
   if (!reasons.empty()) return refuse(std::move(reasons));
 
   problems_ = std::move(candidate.diagnostics);

@@ -11,6 +11,7 @@
 #include "agent/state_dir.hpp"
 #include "agent/world.hpp"
 #include "fdbpack/conf/monitor_conf.hpp"
+#include "fdbpack/supervise/conf_change.hpp"
 
 #include <functional>
 #include <optional>
@@ -46,7 +47,7 @@ class ConfKeeper {
   // What an earlier agent had in force. Call before the first load.
   void restore();
   // Reads the file. True: there is a new conf in force. `live` is how many processes live.
-  [[nodiscard]] bool load(std::size_t live);
+  [[nodiscard]] bool load(std::size_t live, supervise::LoadCause cause);
 
   [[nodiscard]] const LoadedConf* in_force() const { return in_force_ ? &*in_force_ : nullptr; }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -59,7 +60,9 @@ class ConfKeeper {
  private:
   [[nodiscard]] ConfCandidate make_candidate(std::string text);
   [[nodiscard]] std::vector<conf::Diagnostic> refusal_reasons(const ConfCandidate& candidate,
-                                                              std::size_t live) const;
+                                                              std::size_t live,
+                                                              supervise::LoadCause cause) const;
+  void warn_of_network_commands(ConfCandidate& candidate);
   bool refuse(std::vector<conf::Diagnostic> reasons);
   void save();
 

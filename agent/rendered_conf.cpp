@@ -34,6 +34,8 @@ void take_over(conf::Document& whole, conf::Document part, const wire::Configure
     const std::string number = section.name.substr(dot + 1);
     section.name = section.name.substr(0, dot + 1) + group.id;
     if (group.conf.density > 1) section.name += "-" + number;
+    for (const auto& [name, value] : group.settings)
+      section.entries.push_back({"fdbpack-" + name, value, {}});
     whole.sections.push_back(std::move(section));
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/supervisor.hpp"
 
+#include "agent/launch_settings.hpp"
 #include "agent/listen_address.hpp"
 #include "agent/live_process.hpp"
 #include "fdbpack/base/overloaded.hpp"
@@ -167,9 +168,8 @@ void Supervisor::apply_change(const supervise::Change& change, const LoadedConf&
   if (change.kind == supervise::ChangeKind::unchanged && is_known) return;
   who.command = command;
   who.kill_on_change = command.kill_on_configuration_change;
-  who.policy.command = command.argv.empty() ? "" : command.argv.front();
-  who.policy.restart = command.restart;
-  who.policy.is_quiet = command.is_quiet;
+  who.policy = supervise::policy_of(command, settings_.stop_grace);
+  who.policy.section = who.section;
   const auto revision = supervise::revision_of(command, loaded.conf.user, loaded.conf.group);
   const auto* process = live_process(who.state);
   if (process != nullptr && who.memory_limit_bytes == 0 && process->revision == revision) {
@@ -248,24 +248,19 @@ void Supervisor::perform(Supervised& who, const supervise::Action& action) {
 
 // A process whose user nobody knows must not run as the agent's user, which may be root: its files
 // would be root's. It waits like any other that cannot be started; accounts may come later.
-bool Supervisor::has_account(Supervised& who) {
-  if (!who.unknown_account) return true;
+Status Supervisor::find_account(Supervised& who) {
+  if (!who.unknown_account) return {};
   auto identity = world_.accounts.look_up(who.unknown_account->first, who.unknown_account->second);
-  if (identity) {
-    who.identity = *std::move(identity);
-    who.unknown_account.reset();
-    return true;
-  }
-  world_.log.write(supervise::Severity::error, who.section,
-                   "Unable to launch " + who.policy.command + " for " + who.section + " (" +
-                       identity.error().message + ")");
-  return false;
+  if (!identity) return fail(identity.error());
+  who.identity = *std::move(identity);
+  who.unknown_account.reset();
+  return {};
 }
 
 void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
   who.child.reset();  // has ended; at the limit its descriptor is the one that the new one needs
-  if (!has_account(who)) {
-    return dispatch(who, supervise::LaunchFailed{supervise::SpawnFailed{ENOENT}});
+  if (const auto found = find_account(who); !found) {
+    return dispatch(who, supervise::LaunchFailed{supervise::SpawnFailed{0, found.error().message}});
   }
   open_output(who);
   who.cgroup = world_.cgroups.prepare(who.section);
@@ -276,12 +271,6 @@ void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
         on_exit(who, exit, group_lives);
       });
   if (const auto* error = std::get_if<ports::LaunchError>(&outcome)) {
-    if (const auto* failed = std::get_if<supervise::SpawnFailed>(&error->exit)) {
-      world_.log.write(supervise::Severity::error, who.section,
-                       "Unable to launch " + who.policy.command + " for " + who.section + " (" +
-                           error->step + " error " + std::to_string(failed->error_number) + ": " +
-                           std::strerror(failed->error_number) + ")");
-    }
     return dispatch(who, supervise::LaunchFailed{error->exit});
   }
   who.child = std::move(std::get<std::unique_ptr<ports::Child>>(outcome));
@@ -331,6 +320,7 @@ ports::LaunchPlan Supervisor::plan_for(const Supervised& who,
   plan.cgroup = who.cgroup;
   plan.limits = settings_.limits;
   plan.working_directory = settings_.working_directory;
+  apply_settings(who.command->settings, plan);
   plan.dies_with_parent = settings_.dies_with_agent;
   return plan;
 }
@@ -443,6 +433,14 @@ void Supervisor::reap_strangers() {
     dispatch(*who, supervise::GroupGone{clearing->pid});
     return reap_strangers();  // the map may have changed
   }
+}
+
+Duration Supervisor::longest_grace() const {
+  Duration longest = settings_.stop_grace;
+  for (const auto& [section, who] : processes_) {
+    if (supervise::is_alive(who->state)) longest = std::max(longest, who->policy.stop_grace);
+  }
+  return longest;
 }
 
 std::size_t Supervisor::live() const {

@@ -31,10 +31,7 @@
 namespace fdbpack::agent {
 
 // What kept a process from starting.
-struct Blocked {
-  std::string thing;  // "port 4500", "data directory /d"
-  ports::Holder holder;
-};
+using Blocked = ports::Held;
 
 // One section, for as long as it is configured or something of it lives.
 struct Supervised {
@@ -65,6 +62,7 @@ struct Supervised {
   bool is_join_unknown = false;       // adopted, and no record tells
   int stopped_pid = 0;                // this process was stopped and has not gone on since
   std::optional<Blocked> blocked_by;  // since its last death; none once it is started
+  std::string said_holder;            // what the log says of it already
   bool is_stored = false;             // its pidfd is with the service manager
 };
 
@@ -109,6 +107,8 @@ class Supervisor {
   void note_stops();
 
   [[nodiscard]] std::size_t live() const;
+  // Of those that live, and at least that of processes without one of their own.
+  [[nodiscard]] Duration longest_grace() const;
   [[nodiscard]] std::uint64_t strangers() const { return strangers_; }
   [[nodiscard]] wire::AgentState snapshot();
   void store_pidfds();
@@ -138,7 +138,7 @@ class Supervisor {
   void take_step(Supervised& who, const supervise::Event& event);
   void perform(Supervised& who, const supervise::Action& action);
   void launch(Supervised& who, const supervise::Revision& revision);
-  [[nodiscard]] bool has_account(Supervised& who);
+  [[nodiscard]] Status find_account(Supervised& who);
   [[nodiscard]] ports::LaunchPlan plan_for(const Supervised& who,
                                            const supervise::Revision& revision) const;
   void send(Supervised& who, const supervise::SendSignal& action);
@@ -153,7 +153,7 @@ class Supervisor {
 
   void ask_for_holder(const std::string& section, const supervise::Exit& exit);
   void look_for_holder();
-  [[nodiscard]] std::optional<Blocked> find_holder(const std::vector<std::string>& argv) const;
+  void note_holder(const std::string& section, const Blocked& blocked);
 
   void look_for_stops();
   void set_stopped(Supervised& who, int pid, bool is_stopped);
@@ -177,7 +177,8 @@ class Supervisor {
   std::unique_ptr<ports::Alarm> holder_alarm_;
   std::unique_ptr<ports::Alarm> stops_alarm_;
   bool is_stops_alarm_set_ = false;
-  std::deque<std::string> blocked_;  // sections whose process failed and was not looked at yet
+  std::deque<std::string> blocked_;  // sections whose process failed; the first is looked at
+  std::unique_ptr<ports::HolderSearch> holder_search_;
   std::deque<Pending> pending_;
   std::vector<std::string> forgotten_;
   bool is_dispatching_ = false;

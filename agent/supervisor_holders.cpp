@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A process that fails because somebody else has its port or its data directory says so, but not
-// who. We look, a moment after the failure: what can be restarted at once is, and is not looked at.
+// who. We look from the first failure on, whether it is started again meanwhile or not: first the
+// restart, then a moment for others that died with it, then the search, piece by piece.
 #include "agent/listen_address.hpp"
+#include "agent/live_process.hpp"
 #include "agent/supervisor.hpp"
 #include "fdbpack/conf/listener.hpp"
 
@@ -11,8 +13,17 @@
 namespace fdbpack::agent {
 namespace {
 
-// Behind the restarts of what died at the same time, and well before the end of a delay.
-constexpr auto kHolderPause = std::chrono::milliseconds(50);
+constexpr auto kLongRun = std::chrono::seconds(10);  // what held it up before is history
+constexpr auto kHolderPause = std::chrono::milliseconds(20);
+constexpr auto kPiecePause = std::chrono::milliseconds(1);  // in which others have their turn
+
+ports::Wanted wanted_by(const std::vector<std::string>& argv) {
+  ports::Wanted wanted;
+  for (const ListenAddress& address : bound_addresses(argv))
+    wanted.ports.push_back({address.ip, address.port});
+  wanted.directory = conf::argument_value(argv, "datadir");
+  return wanted;
+}
 
 }  // namespace
 
@@ -20,43 +31,51 @@ constexpr auto kHolderPause = std::chrono::milliseconds(50);
 void Supervisor::ask_for_holder(const std::string& section, const supervise::Exit& exit) {
   const auto* exited = std::get_if<supervise::Exited>(&exit);
   if (exited == nullptr || exited->code == 0) return;
+  const auto found = processes_.find(section);
+  if (found == processes_.end()) return;
+  const auto& death = found->second->state.last_death;
+  if (death && death->ran >= kLongRun) found->second->said_holder.clear();
   if (std::find(blocked_.begin(), blocked_.end(), section) != blocked_.end()) return;
   blocked_.push_back(section);
   if (blocked_.size() == 1) holder_alarm_->set(world_.clock.now() + kHolderPause);
 }
 
-// One at a time, so that nobody else has to wait for long.
+// A piece of the search for the first in the queue.
 void Supervisor::look_for_holder() {
   if (blocked_.empty()) return;
-  const std::string section = std::move(blocked_.front());
+  const std::string section = blocked_.front();
+  const auto found = processes_.find(section);
+  const Supervised* who = found == processes_.end() ? nullptr : found->second.get();
+  const bool is_of_interest =
+      who != nullptr && who->command && who->state.last_death && !who->state.last_death->was_asked;
+  if (is_of_interest && !holder_search_) {
+    const auto& argv = who->running_argv.empty() ? who->command->argv : who->running_argv;
+    holder_search_ = world_.holders.search(wanted_by(argv));
+  }
+  if (is_of_interest && !holder_search_->advance()) {
+    return holder_alarm_->set(world_.clock.now() + kPiecePause);
+  }
+  const auto search = std::move(holder_search_);
   blocked_.pop_front();
   if (!blocked_.empty()) holder_alarm_->set(world_.clock.now() + kHolderPause);
-  const auto found = processes_.find(section);
-  if (found == processes_.end() || !found->second->command) return;
-  Supervised& who = *found->second;
-  if (supervise::is_alive(who.state)) return;
-  if (!who.state.last_death || who.state.last_death->was_asked) return;
-  who.blocked_by = find_holder(who.running_argv.empty() ? who.command->argv : who.running_argv);
-  if (!who.blocked_by) return;
-  const auto& [thing, holder] = *who.blocked_by;
+  if (is_of_interest && search->result()) note_holder(section, *search->result());
+}
+
+void Supervisor::note_holder(const std::string& section, const Blocked& blocked) {
+  Supervised& who = *processes_.at(section);
+  const auto& [thing, holder] = blocked;
+  const auto* process = live_process(who.state);
+  if (process != nullptr && process->pid == holder.pid) return;  // it has it by now
+  // One that lives again may have got what it needs, and is not said to be blocked.
+  if (!supervise::is_alive(who.state)) who.blocked_by = blocked;
   std::string text = thing + " is held by ";
   text.front() = static_cast<char>(text.front() - 'a' + 'A');
   text += holder.pid == 0 ? "a process that cannot be seen"
                           : "process " + std::to_string(holder.pid) + " (" + holder.name + ")";
-  world_.log.write(supervise::Severity::error, who.section, text);
-  on_change_();
-}
-
-std::optional<Blocked> Supervisor::find_holder(const std::vector<std::string>& argv) const {
-  for (const ListenAddress& address : bound_addresses(argv)) {
-    auto holder = world_.holders.of_port(address.ip, address.port);
-    if (holder) return Blocked{"port " + std::to_string(address.port), *std::move(holder)};
+  if (std::exchange(who.said_holder, text) != text) {
+    world_.log.write(supervise::Severity::error, who.section, text);
   }
-  const std::string directory(conf::argument_value(argv, "datadir"));
-  if (directory.empty()) return {};
-  auto holder = world_.holders.of_directory(directory);
-  if (!holder) return {};
-  return Blocked{"data directory " + directory, *std::move(holder)};
+  on_change_();
 }
 
 }  // namespace fdbpack::agent

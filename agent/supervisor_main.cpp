@@ -219,7 +219,7 @@ int Program::run(posix::Daemon* daemon) {
   });
   posix::ConfWatch watch(io_, clock_, options_.conf_path, [this] { agent_->on_conf_change(); });
   log_.write(supervise::Severity::info, kLogName, "Watching conf file " + options_.conf_path);
-  posix::SignalWatch signals(io_, {SIGHUP, SIGINT, SIGTERM, SIGUSR2, SIGCHLD},
+  posix::SignalWatch signals(io_, posix::heard_signals(),
                              [this](int signal) { on_signal(signal); });
   posix::hear_signals();
   if (auto started = agent_->start(std::move(inherited)); !started) {

@@ -23,6 +23,9 @@ class Files {
                                        unsigned mode) = 0;
   // The directory and those above it that are missing.
   [[nodiscard]] virtual Status make_directories(const std::string& path, unsigned mode) = 0;
+  // The network file system that the path is on, "nfs4 at /mnt", as far as this can be told without
+  // touching it; empty: none.
+  [[nodiscard]] virtual std::string network_file_system(const std::string& path) = 0;
 };
 
 // Tells when a file may have changed, through whatever symbolic links its path leads. Several

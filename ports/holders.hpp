@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fdbpack::ports {
 
@@ -14,17 +16,40 @@ struct Holder {
   std::string name;
 };
 
-// Both look once, with bounded work, and fail silently: none means that no holder was found.
+struct WantedPort {
+  // As a number; anything else, and the address of all interfaces, means any address of this host.
+  std::string ip;
+  std::uint16_t port = 0;
+};
+
+// Looked for in this order.
+struct Wanted {
+  std::vector<WantedPort> ports;
+  std::string directory;  // in which somebody else may have locked a file; empty: none
+};
+
+struct Held {
+  std::string thing;  // "port 4500", "data directory /d"
+  Holder holder;
+};
+
+// Looks through the processes of the host piece by piece, because there may be many. Fails
+// silently: no result means that no holder was found.
+class HolderSearch {
+ public:
+  virtual ~HolderSearch() = default;
+
+  // A bounded part of the work. True: it is done, and there may be a result.
+  [[nodiscard]] virtual bool advance() = 0;
+  [[nodiscard]] virtual const std::optional<Held>& result() const = 0;
+};
+
 class Holders {
  public:
   virtual ~Holders() = default;
 
-  // Who listens there. `ip` as a number; anything else, and the address of all interfaces, means
-  // any address of this host.
-  [[nodiscard]] virtual std::optional<Holder> of_port(const std::string& ip,
-                                                      std::uint16_t port) const = 0;
-  // Who has locked a file in this directory.
-  [[nodiscard]] virtual std::optional<Holder> of_directory(const std::string& path) const = 0;
+  // Never null.
+  [[nodiscard]] virtual std::unique_ptr<HolderSearch> search(Wanted wanted) const = 0;
 };
 
 }  // namespace fdbpack::ports

@@ -66,10 +66,9 @@ class Child {
   virtual int signal_group(int signal) = 0;
 };
 
-// A process could not be started. `step` names the system call that refused.
+// A process could not be started.
 struct LaunchError {
   supervise::Exit exit;  // ExecFailed or SpawnFailed
-  const char* step = "";
 };
 
 // A live process was stopped (SIGSTOP, a debugger), or goes on.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/posix/files.hpp"
 
+#include "adapters/posix/proc_files.hpp"
+#include "fdbpack/base/text.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdio>
 
 namespace fdbpack::posix {
@@ -20,7 +25,57 @@ Status write_all(int fd, std::string_view text) {
   return {};
 }
 
+constexpr std::array<std::string_view, 12> kNetworkTypes{"9p",     "afs",  "beegfs", "ceph",
+                                                         "cifs",   "coda", "gfs2",   "glusterfs",
+                                                         "lustre", "nfs",  "nfs4",   "smb3"};
+
+bool is_network(std::string_view type) {
+  return std::find(kNetworkTypes.begin(), kNetworkTypes.end(), type) != kNetworkTypes.end() ||
+         type.starts_with("fuse.");
+}
+
+// Blanks are printed as \040, and so on.
+std::string unescaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned code = 0;
+    if (text[i] == '\\' && text.size() - i > 3 &&
+        std::from_chars(text.data() + i + 1, text.data() + i + 4, code, 8).ec == std::errc()) {
+      result += static_cast<char>(code);
+      i += 3;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+bool is_below(std::string_view path, std::string_view mount) {
+  if (mount == "/") return true;
+  return path.starts_with(mount) && (path.size() == mount.size() || path[mount.size()] == '/');
+}
+
 }  // namespace
+
+// 36 35 98:0 /root /mount/point rw,noatime master:1 - ext3 /dev/root rw
+std::string network_file_system(std::string_view mountinfo, std::string_view path) {
+  std::string nearest;
+  std::string_view type;
+  for (const auto line : text::split(mountinfo, '\n')) {
+    const auto fields = text::split_words(line);
+    const auto dash = std::find(fields.begin(), fields.end(), "-");
+    if (fields.size() < 5 || dash == fields.end() || dash + 1 == fields.end()) continue;
+    const std::string mount = unescaped(fields[4]);
+    if (!is_below(path, mount) || mount.size() < nearest.size()) continue;
+    nearest = mount;  // of several at one place the last is on top
+    type = *(dash + 1);
+  }
+  return is_network(type) ? std::string(type) + " at " + nearest : std::string();
+}
+
+std::string PosixFiles::network_file_system(const std::string& path) {
+  return posix::network_file_system(read_proc("/proc/self/mountinfo").text, path);
+}
 
 void PosixFiles::keep_reserve() {
   has_reserve_ = true;

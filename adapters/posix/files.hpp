@@ -6,6 +6,10 @@
 
 namespace fdbpack::posix {
 
+// The same from the text of /proc/self/mountinfo. Symbolic links are not followed: that would touch
+// a server that may not answer.
+[[nodiscard]] std::string network_file_system(std::string_view mountinfo, std::string_view path);
+
 // Replaces by renaming. There is no fsync: what is kept here counts only during this boot, the page
 // cache outlives any crash of the agent, and a disk that is slow to sync would hold up restarts. A
 // file that a power failure tore is recognised by its reader and ignored.
@@ -20,6 +24,7 @@ class PosixFiles final : public ports::Files {
   [[nodiscard]] Status replace(const std::string& path, std::string_view text,
                                unsigned mode) override;
   [[nodiscard]] Status make_directories(const std::string& path, unsigned mode) override;
+  [[nodiscard]] std::string network_file_system(const std::string& path) override;
 
  private:
   [[nodiscard]] UniqueFd open(const std::string& path, int flags, unsigned mode = 0);

@@ -22,7 +22,8 @@ namespace {
 
 // The kernel lists what listens first, so that connections do not push it out.
 constexpr std::size_t kReadMax = 256 * 1024;
-constexpr std::size_t kLinksMax = 65536;  // some fifty milliseconds
+constexpr std::size_t kLinksMax = 65536;     // in all
+constexpr std::size_t kLinksPerPiece = 512;  // less than a millisecond
 constexpr std::string_view kListen = "0A";
 
 using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
@@ -58,27 +59,53 @@ std::vector<int> all_pids(const std::string& root) {
   return pids;
 }
 
-// The first of `pids` that has a descriptor that is wanted; 0: none that can be seen.
-int find_by_descriptor(const std::string& root, const std::vector<int>& pids,
-                       const IsWanted& is_wanted) {
-  std::size_t links = 0;
-  std::array<char, PATH_MAX> target;
-  for (const int pid : pids) {
-    const std::string path = root + "/" + std::to_string(pid) + "/fd";
-    const Directory directory(::opendir(path.c_str()), ::closedir);
-    if (!directory) continue;
-    while (const dirent* entry = ::readdir(directory.get())) {
-      if (++links > kLinksMax) return 0;
-      const ssize_t size =
-          ::readlinkat(::dirfd(directory.get()), entry->d_name, target.data(), target.size());
-      if (size <= 0) continue;
-      if (is_wanted(pid, entry->d_name, {target.data(), static_cast<std::size_t>(size)})) {
-        return pid;
+// Looks for the first of `pids` that has a descriptor that is wanted.
+class DescriptorScan {
+ public:
+  DescriptorScan(const std::string& root, std::vector<int> pids, IsWanted is_wanted)
+      : root_(root), pids_(std::move(pids)), is_wanted_(std::move(is_wanted)) {}
+
+  // True: it is done. A process counts as a link, too: it costs as much.
+  bool advance() {
+    for (std::size_t i = 0; i < kLinksPerPiece; ++i) {
+      if (++links_ > kLinksMax) return true;
+      if (!directory_ && !open_next()) return true;
+      if (!directory_) continue;
+      const dirent* entry = ::readdir(directory_.get());
+      if (entry == nullptr) {
+        directory_.reset();
+      } else if (is_match(*entry)) {
+        pid_ = pids_[next_ - 1];
+        return true;
       }
     }
+    return false;
   }
-  return 0;
-}
+  [[nodiscard]] int pid() const { return pid_; }  // 0: none that can be seen
+
+ private:
+  bool open_next() {
+    if (next_ == pids_.size()) return false;
+    const std::string path = root_ + "/" + std::to_string(pids_[next_++]) + "/fd";
+    directory_.reset(::opendir(path.c_str()));
+    return true;
+  }
+  [[nodiscard]] bool is_match(const dirent& entry) const {
+    std::array<char, PATH_MAX> target;
+    const ssize_t size =
+        ::readlinkat(::dirfd(directory_.get()), entry.d_name, target.data(), target.size());
+    return size > 0 && is_wanted_(pids_[next_ - 1], entry.d_name,
+                                  {target.data(), static_cast<std::size_t>(size)});
+  }
+
+  const std::string& root_;
+  std::vector<int> pids_;
+  IsWanted is_wanted_;
+  Directory directory_{nullptr, ::closedir};
+  std::size_t next_ = 0;
+  std::size_t links_ = 0;
+  int pid_ = 0;
+};
 
 ports::Holder holder(const std::string& root, int pid) {
   if (pid == 0) return {};
@@ -154,40 +181,87 @@ std::vector<int> pids_with_locks(const std::string& root) {
   return pids;
 }
 
-}  // namespace
+class ProcSearch final : public ports::HolderSearch {
+ public:
+  ProcSearch(std::string root, ports::Wanted wanted)
+      : root_(std::move(root)), wanted_(std::move(wanted)) {}
 
-std::optional<ports::Holder> ProcHolders::of_port(const std::string& ip, std::uint16_t port) const {
-  std::array<char, 5> hex{};
-  std::snprintf(hex.data(), hex.size(), "%04X", static_cast<unsigned>(port));
-  const auto forms = printed_forms(ip);
-  for (const char* table : {"/net/tcp", "/net/tcp6"}) {
-    const std::string sockets = read_some(root_ + table);
-    for (const auto line : text::split(sockets, '\n')) {
-      const auto inode = inode_if_taken(line, forms, hex.data());
-      if (inode.empty()) continue;
-      const std::string socket = "socket:[" + std::string(inode) + "]";
-      const int pid = find_by_descriptor(
-          root_, all_pids(root_),
-          [&](int, std::string_view, std::string_view target) { return target == socket; });
-      return holder(root_, pid);
+  [[nodiscard]] bool advance() override {
+    if (scan_) return scan_piece();
+    if (next_port_ < wanted_.ports.size()) {
+      look_at_port(wanted_.ports[next_port_++]);
+      return false;
+    }
+    if (is_directory_done_ || wanted_.directory.empty()) return true;
+    is_directory_done_ = true;
+    look_at_directory();
+    return !scan_;
+  }
+  [[nodiscard]] const std::optional<ports::Held>& result() const override { return result_; }
+
+ private:
+  bool scan_piece() {
+    if (!scan_->advance()) return false;
+    const int pid = scan_->pid();
+    scan_.reset();
+    if (pid == 0 && !is_certain_) return false;
+    result_ = ports::Held{thing_, holder(root_, pid)};
+    return true;
+  }
+
+  void look_at_port(const ports::WantedPort& wanted) {
+    std::array<char, 5> hex{};
+    std::snprintf(hex.data(), hex.size(), "%04X", static_cast<unsigned>(wanted.port));
+    const auto forms = printed_forms(wanted.ip);
+    for (const char* table : {"/net/tcp", "/net/tcp6"}) {
+      const std::string sockets = read_some(root_ + table);
+      for (const auto line : text::split(sockets, '\n')) {
+        const auto inode = inode_if_taken(line, forms, hex.data());
+        if (inode.empty()) continue;
+        thing_ = "port " + std::to_string(wanted.port);
+        is_certain_ = true;  // the kernel says that somebody listens
+        const std::string socket = "socket:[" + std::string(inode) + "]";
+        scan_.emplace(root_, all_pids(root_), [socket](int, std::string_view, std::string_view at) {
+          return at == socket;
+        });
+        return;
+      }
     }
   }
-  return {};
-}
 
-std::optional<ports::Holder> ProcHolders::of_directory(const std::string& path) const {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
-  if (!real) return {};
-  const std::string inside = std::string(real.get()) + "/";
-  const auto has_lock = [&](int pid, std::string_view fd, std::string_view target) {
-    if (!target.starts_with(inside)) return false;
+  void look_at_directory() {
+    const std::unique_ptr<char, void (*)(void*)> real(
+        ::realpath(wanted_.directory.c_str(), nullptr), ::free);
+    if (!real) return;
+    thing_ = "data directory " + wanted_.directory;
+    is_certain_ = false;
+    const std::string inside = std::string(real.get()) + "/";
+    scan_.emplace(root_, pids_with_locks(root_),
+                  [this, inside](int pid, std::string_view fd, std::string_view target) {
+                    return target.starts_with(inside) && has_lock(pid, fd);
+                  });
+  }
+
+  [[nodiscard]] bool has_lock(int pid, std::string_view fd) const {
     const std::string info =
         read_some(root_ + "/" + std::to_string(pid) + "/fdinfo/" + std::string(fd));
     return info.find("\nlock:") != std::string::npos;
-  };
-  const int pid = find_by_descriptor(root_, pids_with_locks(root_), has_lock);
-  if (pid == 0) return {};
-  return holder(root_, pid);
+  }
+
+  const std::string root_;
+  const ports::Wanted wanted_;
+  std::size_t next_port_ = 0;
+  bool is_directory_done_ = false;
+  std::optional<DescriptorScan> scan_;
+  std::string thing_;
+  bool is_certain_ = false;
+  std::optional<ports::Held> result_;
+};
+
+}  // namespace
+
+std::unique_ptr<ports::HolderSearch> ProcHolders::search(ports::Wanted wanted) const {
+  return std::make_unique<ProcSearch>(root_, std::move(wanted));
 }
 
 }  // namespace fdbpack::posix

@@ -16,9 +16,7 @@ class ProcHolders final : public ports::Holders {
  public:
   explicit ProcHolders(std::string root = "/proc") : root_(std::move(root)) {}
 
-  [[nodiscard]] std::optional<ports::Holder> of_port(const std::string& ip,
-                                                     std::uint16_t port) const override;
-  [[nodiscard]] std::optional<ports::Holder> of_directory(const std::string& path) const override;
+  [[nodiscard]] std::unique_ptr<ports::HolderSearch> search(ports::Wanted wanted) const override;
 
  private:
   std::string root_;

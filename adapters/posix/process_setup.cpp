@@ -21,13 +21,11 @@
 namespace fdbpack::posix {
 namespace {
 
-constexpr std::array kHeardSignals = {SIGHUP, SIGINT, SIGTERM, SIGUSR2, SIGCHLD};
-
 // A signal that comes before there is a handler would end the agent; held, it is heard later.
 void hold_signals() {
   sigset_t heard;
   ::sigemptyset(&heard);
-  for (const int signal : kHeardSignals)
+  for (const int signal : heard_signals())
     ::sigaddset(&heard, signal);
   ::sigprocmask(SIG_BLOCK, &heard, nullptr);
 }
@@ -42,6 +40,12 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+std::vector<int> heard_signals() {
+  std::vector<int> signals = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR2, SIGCHLD};
+  if (::getpid() == 1) signals.insert(signals.end(), {SIGPWR, SIGRTMIN + 3});
+  return signals;
+}
+
 std::vector<ports::ResourceLimit> raise_limits() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
@@ -54,8 +58,9 @@ std::vector<ports::ResourceLimit> raise_limits() {
 void become_supervisor() {
   hold_signals();
   // Whoever started us may have ignored what we must hear.
-  for (const int signal : kHeardSignals)
+  for (const int signal : heard_signals())
     ::signal(signal, SIG_DFL);
+  ::signal(SIGUSR1, SIG_IGN);  // means nothing to us, and is no reason to end
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGIO, SIG_IGN);  // sent when somebody opens a conf for writing while we hold a lease
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);

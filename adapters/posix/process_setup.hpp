@@ -17,6 +17,10 @@ namespace fdbpack::posix {
 // Raises the limit on descriptors as far as it goes. Returns what it was, for the children.
 [[nodiscard]] std::vector<ports::ResourceLimit> raise_limits();
 
+// The signals that the agent acts on. As init of a container it also hears those with which
+// container managers ask an init to shut down: SIGPWR (LXC) and SIGRTMIN+3 (systemd's, Podman's).
+[[nodiscard]] std::vector<int> heard_signals();
+
 // Orphans come to us; a log without reader is an error, not an end; nothing that we inherited is
 // inherited further. The signals that the agent acts on are held back, whatever our parent did with
 // them, until hear_signals().

@@ -3,7 +3,7 @@
 
 namespace fdbpack::posix {
 
-SignalWatch::SignalWatch(boost::asio::io_context& io, std::initializer_list<int> signals,
+SignalWatch::SignalWatch(boost::asio::io_context& io, const std::vector<int>& signals,
                          std::function<void(int)> on_signal)
     : signals_(io), on_signal_(std::move(on_signal)) {
   for (const int signal : signals)

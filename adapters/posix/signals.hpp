@@ -7,12 +7,13 @@
 #include <boost/asio/signal_set.hpp>
 
 #include <functional>
+#include <vector>
 
 namespace fdbpack::posix {
 
 class SignalWatch {
  public:
-  SignalWatch(boost::asio::io_context& io, std::initializer_list<int> signals,
+  SignalWatch(boost::asio::io_context& io, const std::vector<int>& signals,
               std::function<void(int)> on_signal);
 
  private:

@@ -214,7 +214,7 @@ UniqueFd low_duplicate(int fd) {
 }
 
 ports::LaunchError spawn_error(int error_number, const char* step) {
-  return ports::LaunchError{supervise::SpawnFailed{error_number}, step};
+  return ports::LaunchError{supervise::SpawnFailed{error_number, step}};
 }
 
 }  // namespace
@@ -276,13 +276,13 @@ std::variant<Spawned, ports::LaunchError> Spawner::spawn(const ports::LaunchPlan
   const Cloned cloned = clone_process(run_child, &work, stack_.get(), kStackBytes, cgroup.get());
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
 
-  if (cloned.error_number != 0) return spawn_error(cloned.error_number, "clone");
+  if (cloned.error_number != 0) return spawn_error(cloned.error_number, "");
   UniqueFd pidfd(cloned.pidfd);
   if (work.step == nullptr) return Spawned{cloned.pid, std::move(pidfd)};
   reap(pidfd.get());
   const char* const step = work.step;
   if (std::string_view(step) != "execv") return spawn_error(work.error_number, step);
-  return ports::LaunchError{supervise::ExecFailed{work.error_number}, step};
+  return ports::LaunchError{supervise::ExecFailed{work.error_number}};
 }
 
 }  // namespace fdbpack::posix

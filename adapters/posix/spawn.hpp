@@ -20,7 +20,7 @@
 // process there is.
 //
 // An execve that hangs, on a dead network filesystem, holds up the parent. That is the price of not
-// copying memory; commands belong on local disks.
+// copying memory; commands belong on local disks, and a conf that names another is warned about.
 #pragma once
 
 #include "adapters/posix/fd.hpp"

@@ -45,6 +45,11 @@ class Checker {
  private:
   void check_section(const Section& section) {
     for (const Entry& entry : section.entries) {
+      if (!options_.is_for_agent && !own_setting(entry.key).empty()) {
+        warn(entry.at, fmt::format("'{}' is a key of fdbpack-agent; fdbmonitor passes it on to the "
+                                   "process, which does not start with it",
+                                   entry.key));
+      }
       const auto reserved =
           std::find_if(kReservedKeys.begin(), kReservedKeys.end(), [&](std::string_view key) {
             return same_name(text::replace_all(entry.key, "_", "-"), key);

@@ -107,6 +107,7 @@ class ProcessReader {
       process_.argv.emplace_back(word);
     if (auto status = read_arguments(); !status) return tl::unexpected(status.error());
     if (auto status = read_environment(); !status) return tl::unexpected(status.error());
+    if (auto status = read_settings(); !status) return tl::unexpected(status.error());
     if (process_.argv.empty()) {
       return refuse(fmt::format("The command for {} is empty", process_.section), command);
     }
@@ -199,6 +200,7 @@ class ProcessReader {
   Step read_arguments() {
     for (const auto& [key, first] : keys()) {
       if (is_reserved(key, options_.dialect)) continue;
+      if (options_.is_for_agent && !own_setting(key).empty()) continue;
       const Entry* entry = lookup(levels_, key);
       const std::string value = substitute(entry->value);
       const bool is_flag = (key.starts_with("flag_") || key.starts_with("flag-")) && key.size() > 5;
@@ -227,6 +229,23 @@ class ProcessReader {
                       entry);
       }
       process_.environment.push_back(*std::move(variable));
+    }
+    return {};
+  }
+
+  // In both spellings a key may stand at several levels: the most particular one counts.
+  Step read_settings() {
+    if (!options_.is_for_agent) return {};
+    for (const auto& [key, first] : keys()) {
+      const std::string name = own_setting(key);
+      if (name.empty()) continue;
+      const Entry* entry = lookup(levels_, "fdbpack-" + name);
+      if (entry == nullptr) entry = first;  // a mixture of both spellings
+      const auto status = model::set_setting(process_.settings, name, substitute(entry->value));
+      if (status) continue;
+      return refuse(
+          fmt::format("Bad {} for {}: {}", entry->key, process_.section, status.error().message),
+          entry);
     }
     return {};
   }

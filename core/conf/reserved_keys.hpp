@@ -3,10 +3,12 @@
 // The keys that fdbmonitor keeps for itself.
 #pragma once
 
+#include "fdbpack/base/text.hpp"
 #include "fdbpack/conf/monitor_conf.hpp"
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace fdbpack::conf {
@@ -36,6 +38,14 @@ inline constexpr std::array<std::string_view, 9> kReservedKeys{
   return std::any_of(kReservedKeys.begin(), end, [key](std::string_view reserved) {
     return same_but_for_dashes(key, reserved);
   });
+}
+
+// The name behind the prefix of the agent's own keys, in lower case and with dashes; empty: it is
+// none of them.
+[[nodiscard]] inline std::string own_setting(std::string_view key) {
+  constexpr std::string_view kPrefix = "fdbpack-";
+  const std::string name = text::to_lower(text::replace_all(key, "_", "-"));
+  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string();
 }
 
 }  // namespace fdbpack::conf

@@ -31,6 +31,30 @@ class Hash {
   std::uint64_t value_ = 0xCBF29CE484222325u;
 };
 
+// Only what a process is started with. Processes without any of it keep the number they had before
+// there were settings.
+void add_settings(Hash& hash, const model::ProcessSettings& settings) {
+  model::ProcessSettings started_with = settings;
+  started_with.stop_grace.reset();  // counts at once
+  if (started_with == model::ProcessSettings{}) return;
+  const auto add_number = [&hash](const char* name, std::optional<std::int64_t> number) {
+    if (!number) return;
+    hash.add(name);
+    hash.add(std::to_string(*number));
+  };
+  hash.add(settings.working_directory);
+  add_number("umask", settings.umask);
+  add_number("nice", settings.nice);
+  add_number("oom-score-adj", settings.oom_score_adj);
+  for (const unsigned cpu : settings.cpus)
+    add_number("cpu", cpu);
+  for (const model::Limit& limit : settings.limits) {
+    hash.add(limit.name);
+    hash.add(std::to_string(limit.soft));
+    hash.add(std::to_string(limit.hard));
+  }
+}
+
 bool is_same(const conf::ProcessCommand& a, const conf::ProcessCommand& b) {
   conf::ProcessCommand moved = b;
   moved.at = a.at;  // where it stands in the file does not matter
@@ -109,6 +133,7 @@ Revision revision_of(const conf::ProcessCommand& command, std::string_view user,
     settings.add(name);
     settings.add(value);
   }
+  add_settings(settings, command.settings);
   return {what.value(), settings.value()};
 }
 
@@ -117,7 +142,8 @@ Policy policy_of(const conf::ProcessCommand& command, Duration stop_grace) {
   policy.section = command.section;
   if (!command.argv.empty()) policy.command = command.argv.front();
   policy.restart = command.restart;
-  policy.stop_grace = stop_grace;
+  policy.stop_grace = command.settings.stop_grace.value_or(
+      std::chrono::duration_cast<std::chrono::milliseconds>(stop_grace));
   policy.is_quiet = command.is_quiet;
   return policy;
 }

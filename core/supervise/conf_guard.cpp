@@ -94,6 +94,12 @@ bool is_truncation_of(std::string_view text, std::string_view last) {
   return !next.empty() && !next.starts_with('[');
 }
 
+// `candidate` is the beginning of `last` and has a process less.
+bool is_shortened(const ConfView& candidate, const ConfView& last) {
+  return candidate.text.size() < last.text.size() && last.text.starts_with(candidate.text) &&
+         missing_process(last.conf, candidate.conf) != nullptr;
+}
+
 enum class LastLine { whole, no_assignment, beginning_of_another };
 
 LastLine judge_last_line(std::string_view text, std::string_view last_text) {
@@ -135,7 +141,8 @@ void find_half_written(const ConfView& candidate, const ConfView& last,
 
 std::vector<Diagnostic> refusal_reasons(const ConfView& candidate,
                                         std::span<const Diagnostic> diagnostics,
-                                        const ConfView* last_good, std::size_t live) {
+                                        const ConfView* last_good, std::size_t live,
+                                        LoadCause cause) {
   std::vector<Diagnostic> reasons;
   if (last_good != nullptr) find_errors(candidate, diagnostics, reasons);
 
@@ -158,6 +165,12 @@ std::vector<Diagnostic> refusal_reasons(const ConfView& candidate,
         error(end_of(candidate.text),
               "the file is the beginning of the conf in force, cut in the middle of a section; "
               "if it is complete, put an empty line at its end"));
+  } else if (cause == LoadCause::found && is_shortened(candidate, *last_good)) {
+    const conf::ProcessCommand* missing = missing_process(last_good->conf, candidate.conf);
+    reasons.push_back(error(
+        end_of(candidate.text),
+        "the file is the beginning of the conf in force and ends before [" + missing->section +
+            "]; if it is complete, send SIGHUP or add a line, such as a comment"));
   } else {
     find_half_written(candidate, *last_good, reasons);
   }

@@ -78,7 +78,10 @@ std::string to_string(const Exit& exit) {
                    return errno_sentence("could not be executed", end.error_number);
                  },
                  [](const SpawnFailed& end) {
-                   return errno_sentence("could not be started", end.error_number);
+                   if (end.error_number == 0) return "could not be started: " + end.step;
+                   return errno_sentence(end.step.empty() ? "could not be started"
+                                                          : "could not be started: " + end.step,
+                                         end.error_number);
                  },
                  [](const OomKilled&) {
                    return std::string("killed by the kernel because memory ran out");
@@ -100,10 +103,12 @@ LogLine death_line(const Exit& exit, int pid, std::optional<Duration> delay,
     after = ", restarting in " + std::to_string(seconds) + " seconds";
   }
   const auto unable = [&](std::string_view call, int error_number) {
+    std::string why(call);
+    if (error_number != 0) {
+      why += " error " + std::to_string(error_number) + ": " + error_text(error_number);
+    }
     return LogLine{Severity::error, "Unable to launch " + std::string(command) + " for " +
-                                        std::string(section) + " (" + std::string(call) +
-                                        " error " + std::to_string(error_number) + ": " +
-                                        error_text(error_number) + ")" + after};
+                                        std::string(section) + " (" + why + ")" + after};
   };
   return std::visit(
       Overloaded{[&](const Exited& end) {
@@ -116,7 +121,9 @@ LogLine death_line(const Exit& exit, int pid, std::optional<Duration> delay,
                                       (end.has_core ? " with a core dump" : "") + after};
                  },
                  [&](const ExecFailed& end) { return unable("execv", end.error_number); },
-                 [&](const SpawnFailed& end) { return unable("fork", end.error_number); },
+                 [&](const SpawnFailed& end) {
+                   return unable(end.step.empty() ? "fork" : end.step, end.error_number);
+                 },
                  [&](const OomKilled&) {
                    return LogLine{Severity::error,
                                   process + " killed by the kernel because memory ran out" + after};

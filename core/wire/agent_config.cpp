@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fdbpack/wire/agent_config.hpp"
 
+#include "fdbpack/base/text.hpp"
+#include "fdbpack/conf/path.hpp"
 #include "fdbpack/model/custom_parameter.hpp"
+#include "fdbpack/model/process_settings.hpp"
 #include "fdbpack/wire/json_reader.hpp"
 
+#include <map>
 #include <set>
 
 namespace fdbpack::wire {
@@ -52,6 +56,33 @@ void read_parameters(ObjectReader& object, conf::GroupConf& conf) {
   }
 }
 
+// "limitNofile" is limit-nofile.
+std::string dashed(std::string_view camel) {
+  std::string name;
+  for (const char c : camel) {
+    if (c >= 'A' && c <= 'Z') name += '-';
+    name += text::lower(c);
+  }
+  return name;
+}
+
+void read_settings(ObjectReader& object, ConfiguredGroup& group) {
+  const auto field = object.optional("settings");
+  if (!field) return;
+  model::ProcessSettings settings;
+  for (const auto& [camel, item] : ObjectReader(*field).members()) {
+    const auto value = item.string();
+    if (!value) continue;
+    const std::string name = dashed(camel);
+    const auto status = model::set_setting(settings, name, *value);
+    if (status) {
+      group.settings.emplace_back(name, *value);
+    } else {
+      item.refuse(status.error().message);
+    }
+  }
+}
+
 ConfiguredGroup read_group(const JsonReader& reader) {
   ConfiguredGroup group;
   conf::GroupConf& conf = group.conf;
@@ -84,9 +115,48 @@ ConfiguredGroup read_group(const JsonReader& reader) {
   object.read("tls", has_tls);
   conf.listeners = {.tls = has_tls, .plain = !has_tls};
   read_parameters(object, conf);
+  read_settings(object, group);
   object.finish();
   return group;
 }
+
+// Who has which slot of an address and which data directory.
+class Occupied {
+ public:
+  void take(const ConfiguredGroup& group, const JsonReader& item) {
+    const conf::GroupConf& conf = group.conf;
+    std::set<std::string> addresses = {group.address};
+    if (!group.listen_address.empty()) addresses.insert(group.listen_address);
+    for (int n = 1; n <= conf.density; ++n) {
+      const int slot = conf.port_slot + n;
+      for (const std::string& address : addresses) {
+        const auto [other, is_free] = slots_.try_emplace({address, slot}, group.id);
+        if (is_free || other->second == group.id) continue;
+        field(item, "portSlot")
+            .refuse("the processes of \"" + other->second + "\" have port slot " +
+                    std::to_string(slot - 1) + " of " + address + " already");
+        return;
+      }
+      const std::string& base = conf.paths.data_directory;
+      const std::string directory =
+          conf::clean_path(conf.density > 1 ? base + "/" + std::to_string(n) : base);
+      const auto [other, is_free] = directories_.try_emplace(directory, group.id);
+      if (is_free) continue;
+      field(item, "dataDirectory")
+          .refuse("\"" + other->second + "\" has " + directory + " already");
+      return;
+    }
+  }
+
+ private:
+  // The field that can be changed, or the group where it is not given.
+  static JsonReader field(const JsonReader& item, std::string_view name) {
+    return ObjectReader(item).optional(name).value_or(item);
+  }
+
+  std::map<std::pair<std::string, int>, std::string> slots_;
+  std::map<std::string, std::string> directories_;
+};
 
 }  // namespace
 
@@ -100,11 +170,14 @@ Reading<AgentConfig> parse_agent_config(std::string_view text) {
   read_string(object, "user", config.user);
   read_string(object, "group", config.group);
   std::set<std::string> ids;
+  Occupied occupied;
   if (const auto groups = object.required("processGroups")) {
     for (const auto& item : groups->items(kGroupsMax)) {
       config.groups.push_back(read_group(item));
       if (!ids.insert(config.groups.back().id).second) {
         item.refuse("the id \"" + config.groups.back().id + "\" is given twice");
+      } else {
+        occupied.take(config.groups.back(), item);
       }
     }
   }

@@ -47,6 +47,58 @@ TEST(RenderedConf, WhatIsWrongIsNamedWithItsPath) {
   EXPECT_FALSE(render_conf("{"));
 }
 
+std::string with(std::string config, const std::string& after, const std::string& more) {
+  config.insert(config.find(after) + after.size(), more);
+  return config;
+}
+
+TEST(RenderedConf, SettingsAreThoseOfEveryProcessOfTheGroup) {
+  const auto text =
+      render_conf(with(kTwoGroups, "\"zone\": \"storage-0\"",
+                       R"(, "settings": {"stopGrace": "30", "limitNofile": "65536"})"));
+  ASSERT_TRUE(text) << text.error().message;
+  const auto resolved =
+      conf::resolve(conf::parse(*text).document, {conf::Dialect::v7_4, "$PID", true});
+  ASSERT_EQ(resolved.processes.size(), 3u);
+  EXPECT_EQ(resolved.processes[0].settings, model::ProcessSettings{});
+  for (const std::size_t i : {1u, 2u}) {
+    EXPECT_EQ(resolved.processes[i].settings.stop_grace, std::chrono::seconds(30));
+    EXPECT_EQ(resolved.processes[i].settings.limits.at(0).hard, 65536u);
+  }
+}
+
+TEST(RenderedConf, WrongSettingsAreNamedWithTheirPath) {
+  const auto text = render_conf(
+      with(kTwoGroups, "\"zone\": \"storage-0\"",
+           R"(, "settings": {"nice": "50", "colour": "red", "cwd": "/a\n[x.1]", "umask": 7})"));
+  ASSERT_FALSE(text);
+  for (const char* name : {"nice", "colour", "cwd", "umask"}) {
+    EXPECT_THAT(text.error().message,
+                HasSubstr(std::string("$.processGroups[0].settings.") + name));
+  }
+}
+
+TEST(RenderedConf, TwoGroupsOnOnePortSlotAreRefused) {
+  std::string config = kTwoGroups;
+  config.replace(config.find("\"portSlot\": 2"), 13, "\"portSlot\": 1");
+  const auto text = render_conf(config);
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().message, HasSubstr("$.processGroups[1].portSlot"));
+  EXPECT_THAT(text.error().message, HasSubstr("\"storage-1\" have port slot 1 of 10.0.0.7"));
+  // On another address it is another port.
+  config.replace(config.rfind("10.0.0.7"), 8, "10.0.0.8");
+  EXPECT_TRUE(render_conf(config));
+}
+
+TEST(RenderedConf, TwoProcessesInOneDataDirectoryAreRefused) {
+  std::string config = kTwoGroups;
+  config.replace(config.find("/d/l1"), 5, "/d//s1/2/");
+  const auto text = render_conf(config);
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().message, HasSubstr("$.processGroups[1].dataDirectory"));
+  EXPECT_THAT(text.error().message, HasSubstr("\"storage-1\" has /d/s1/2 already"));
+}
+
 // A conf that is the beginning of the one in force is refused as cut off.
 TEST(RenderedConf, WithoutItsLastParameterItIsNotTheBeginningOfTheOneBefore) {
   std::string config = kTwoGroups;

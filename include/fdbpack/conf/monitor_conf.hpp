@@ -11,9 +11,13 @@
 // A key is looked up in [TYPE.ID], [TYPE], [general]; at each level in its own spelling, then with
 // `-` as `_`. Every key that fdbmonitor does not keep becomes one argument `--key=value`, in byte
 // order without regard to case.
+//
+// The agent has keys of its own, all of which begin with `fdbpack_` (or `fdbpack-`); fdbmonitor
+// passes them on like any other. model/process_settings.hpp lists them.
 #pragma once
 
 #include "fdbpack/conf/document.hpp"
+#include "fdbpack/model/process_settings.hpp"
 #include "fdbpack/model/restart_policy.hpp"
 
 #include <cstdint>
@@ -36,7 +40,8 @@ enum class Dialect {
 
 struct ResolveOptions {
   Dialect dialect = Dialect::v7_3;
-  std::string pid = "$PID";  // what replaces $PID, from 7.3 on
+  std::string pid = "$PID";   // what replaces $PID, from 7.3 on
+  bool is_for_agent = false;  // keys of the agent's own are read and not passed on
 };
 
 inline constexpr std::uint64_t kMemoryLimitDefaultBytes = std::uint64_t{8} << 30;
@@ -53,6 +58,7 @@ struct ProcessCommand {
   std::vector<std::string> deleted_environment;  // delete-envvars, wins over environment
   std::vector<std::pair<std::string, std::string>> environment;  // envvars
   std::uint64_t memory_limit_bytes = kMemoryLimitDefaultBytes;   // 0: no limit
+  model::ProcessSettings settings;                               // only where it is for the agent
   Position at;
 
   bool operator==(const ProcessCommand&) const = default;

@@ -7,16 +7,20 @@
 //
 //   invalid     has an error: one that fdbmonitor reports, or swallows
 //   empty       holds no process, while the last good one did or processes live
-//   truncated   is the beginning of the last good one, cut anywhere but before a section header
+//   truncated   is the beginning of the last good one, byte by byte, and
+//                 - is cut anywhere but before a section header; or
+//                 - has a process less, unless an administrator asked for the reload (SIGHUP)
 //   half        is cut in its last line: the file has no newline at its end, and
 //   written       - this line is neither header, comment nor `key = value`; or
 //                 - it is the beginning of a longer line of the last good conf, which ended in a
 //                   newline or had a process that is missing now; or
 //                 - the last good conf ended in a newline and had a process that is missing now
 //
-// A missing newline at the end is no fault in itself: the FoundationDB operator writes none. And a
-// conf that lost its last sections whole is accepted, because that is how processes are removed on
-// purpose; writers that are still at it are the watcher's matter, which waits for them.
+// A missing newline at the end is no fault in itself: the FoundationDB operator writes none. A conf
+// that lost its last sections whole looks the same whether they were removed on purpose or the disk
+// was full; so somebody has to say that it is complete, by SIGHUP or by any line that was not there
+// before, such as a comment. Writers that are still at it are the watcher's matter, which waits for
+// them.
 //
 // Removing all processes on purpose: the last line of the file that is not blank is
 //
@@ -48,20 +52,26 @@ struct ConfView {
   const conf::MonitorConf& conf;
 };
 
+enum class LoadCause {
+  found,  // the file has changed, or is just there
+  asked,  // somebody who can be held to it wants it read
+};
+
 // Why `candidate` must not replace `last_good` (nullptr: there is none yet), with line and reason;
 // nothing: it may. `diagnostics` are those of conf::check() and whatever else was found wrong with
 // it, such as an unknown user; warnings among them do not matter. `live` is how many processes
 // live, adopted ones included.
 [[nodiscard]] std::vector<conf::Diagnostic> refusal_reasons(
     const ConfView& candidate, std::span<const conf::Diagnostic> diagnostics,
-    const ConfView* last_good, std::size_t live);
+    const ConfView* last_good, std::size_t live, LoadCause cause = LoadCause::found);
 
 // The command must have been resolved with "$PID" left as it is: the agent's pid is not part of
 // what a process is, and adopted processes were given that of another agent.
 [[nodiscard]] Revision revision_of(const conf::ProcessCommand& command, std::string_view user,
                                    std::string_view group);
 
-// What the machine of a process needs to know of its section.
+// What the machine of a process needs to know of its section. `stop_grace` is that of processes
+// without one of their own.
 [[nodiscard]] Policy policy_of(const conf::ProcessCommand& command, Duration stop_grace);
 
 // One section as it is supervised now.

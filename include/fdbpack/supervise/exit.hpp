@@ -5,7 +5,8 @@
 //   Exited         it ended itself with a code; 0 means "start me again" (`fdbcli kill`)
 //   Signalled      a signal ended it
 //   ExecFailed     the command could not be executed: missing, not executable, no such interpreter
-//   SpawnFailed    there was no process to execute it in: EAGAIN, ENOMEM, ...
+//   SpawnFailed    there was no process to execute it in: EAGAIN, ENOMEM, ...; without an errno
+//                  `step` says why, such as a user that nobody knows
 //   OomKilled      the kernel ended it because memory ran out
 //   MemoryLimit    we ended it because it held more memory than `memory` allows
 //   UnknownEnd     it is gone and nobody can say how: an adopted process that is not our child
@@ -41,6 +42,7 @@ struct ExecFailed {
 
 struct SpawnFailed {
   int error_number = 0;
+  std::string step = {};  // the call that refused, or all there is to say; empty: fork
   bool operator==(const SpawnFailed&) const = default;
 };
 

@@ -90,7 +90,7 @@ inline constexpr int kSignalKill = SIGKILL;
 // conf_change.hpp makes them.
 struct Revision {
   std::uint64_t command = 0;   // argv, user, group: a difference is worth a restart
-  std::uint64_t settings = 0;  // environment: a difference waits for the next start
+  std::uint64_t settings = 0;  // environment, limits, ...: a difference waits for the next start
 
   bool operator==(const Revision&) const = default;
 };

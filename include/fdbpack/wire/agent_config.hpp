@@ -9,9 +9,12 @@
 //       "clusterFile": "/etc/foundationdb/fdb.cluster", "dataDirectory": "/var/lib/fdb/storage-1",
 //       "logDirectory": "/var/log/foundationdb", "logGroup": "", "machine": "db-7", "zone": "db-7",
 //       "dataCenter": "", "dataHall": "", "verifyPeers": "",
-//       "customParameters": ["knob_disable_posix_kernel_aio = 1"]}]}
+//       "customParameters": ["knob_disable_posix_kernel_aio = 1"],
+//       "settings": {"stopGrace": "30", "oomScoreAdj": "-500", "limitNofile": "65536"}}]}
 //
-// id, class, address, clusterFile and dataDirectory are required; an unknown field is refused.
+// id, class, address, clusterFile and dataDirectory are required; an unknown field is refused. The
+// settings are those of model/process_settings.hpp. No two processes may have one port slot of an
+// address or one data directory.
 #pragma once
 
 #include "fdbpack/conf/group_conf.hpp"
@@ -19,6 +22,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fdbpack::wire {
@@ -30,6 +34,7 @@ struct ConfiguredGroup {
   std::string machine;         // empty: the address
   std::string zone;            // empty: the machine
   conf::GroupConf conf;
+  std::vector<std::pair<std::string, std::string>> settings;  // {"stop-grace", "30"}, valid
 };
 
 struct AgentConfig {

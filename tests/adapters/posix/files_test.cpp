@@ -58,5 +58,22 @@ TEST(Files, TheReserveServesWhenNoDescriptorIsLeft) {
   EXPECT_EQ(text.value_or(""), "two");
 }
 
+TEST(Files, KnowsWhatIsOnANetworkFileSystemByTheMounts) {
+  constexpr std::string_view kMounts =
+      "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+      "30 21 0:40 / /opt rw,relatime shared:1 - nfs4 server:/opt rw\n"
+      "31 30 8:2 / /opt/local rw - xfs /dev/sdb rw\n"
+      "32 21 0:41 / /a\\040b rw - fuse.sshfs x rw\n"
+      "33 21 0:42 / /twice rw - nfs x rw\n"
+      "34 33 8:3 / /twice rw - ext4 x rw\n";
+  EXPECT_EQ(network_file_system(kMounts, "/opt/fdb/fdbserver"), "nfs4 at /opt");
+  EXPECT_EQ(network_file_system(kMounts, "/opt/local/fdbserver"), "");
+  EXPECT_EQ(network_file_system(kMounts, "/optional/fdbserver"), "");
+  EXPECT_EQ(network_file_system(kMounts, "/a b/x"), "fuse.sshfs at /a b");
+  EXPECT_EQ(network_file_system(kMounts, "/twice/x"), "");
+  EXPECT_EQ(network_file_system("", "/x"), "");
+  EXPECT_EQ(PosixFiles().network_file_system("/proc/self/exe"), "");
+}
+
 }  // namespace
 }  // namespace fdbpack::posix

@@ -31,39 +31,54 @@ class HoldersTest : public testing::Test {
   }
   void open(const std::string& target) { fs::create_symlink(target, dir_.path("12/fd/3")); }
 
+  // With all its pieces, how many there may be.
+  std::optional<ports::Holder> find(ports::Wanted wanted) {
+    const auto search = holders_.search(std::move(wanted));
+    pieces_ = 1;
+    while (!search->advance() && pieces_ < 100000)
+      ++pieces_;
+    if (!search->result()) return {};
+    return search->result()->holder;
+  }
+  std::optional<ports::Holder> of_port(const std::string& ip, std::uint16_t port) {
+    return find({{{ip, port}}, ""});
+  }
+  std::optional<ports::Holder> of_directory(const std::string& path) { return find({{}, path}); }
+
   test::TempDir dir_;
   ProcHolders holders_{dir_.path()};
+  int pieces_ = 0;
 };
 
 TEST_F(HoldersTest, PortIsHeldByWhoHasTheListeningSocket) {
   listen("tcp", "0100007F:1194", "0A");
   open("socket:[77]");
   for (const char* ip : {"127.0.0.1", "0.0.0.0", "::", "auto"}) {
-    const auto holder = holders_.of_port(ip, 4500);
+    const auto holder = of_port(ip, 4500);
     ASSERT_TRUE(holder) << ip;
     EXPECT_EQ(holder->pid, 12);
     EXPECT_EQ(holder->name, "some?thing");
   }
-  EXPECT_FALSE(holders_.of_port("127.0.0.2", 4500)) << "another address of this host";
-  EXPECT_FALSE(holders_.of_port("127.0.0.1", 4501));
+  EXPECT_FALSE(of_port("127.0.0.2", 4500)) << "another address of this host";
+  EXPECT_FALSE(of_port("127.0.0.1", 4501));
 }
 
 TEST_F(HoldersTest, PortIsHeldOnAllAddressesOfTheOtherFamily) {
   listen("tcp6", "00000000000000000000000000000000:1194", "0A");
   open("socket:[77]");
-  ASSERT_TRUE(holders_.of_port("10.0.0.1", 4500));
-  EXPECT_EQ(holders_.of_port("10.0.0.1", 4500)->pid, 12);
+  ASSERT_TRUE(of_port("10.0.0.1", 4500));
+  EXPECT_EQ(of_port("10.0.0.1", 4500)->pid, 12);
 }
 
 TEST_F(HoldersTest, ConnectionIsNoHolder) {
   listen("tcp", "0100007F:1194", "01");
   open("socket:[77]");
-  EXPECT_FALSE(holders_.of_port("127.0.0.1", 4500));
+  EXPECT_FALSE(of_port("127.0.0.1", 4500));
 }
 
 TEST_F(HoldersTest, HolderThatCannotBeSeenIsStillOne) {
   listen("tcp", "0100007F:1194", "0A");
-  const auto holder = holders_.of_port("127.0.0.1", 4500);
+  const auto holder = of_port("127.0.0.1", 4500);
   ASSERT_TRUE(holder);
   EXPECT_EQ(holder->pid, 0);
 }
@@ -74,18 +89,40 @@ TEST_F(HoldersTest, DirectoryIsHeldByWhoLockedAFileInItAndNotByWhoReadsIt) {
   (void)dir_.write("12/fdinfo/3", "pos:\t0\nflags:\t02\n");
   // Without a pid: it is the lock of an open file.
   (void)dir_.write("locks", "1: OFDLCK ADVISORY  WRITE -1 08:01:5678 0 EOF\n");
-  EXPECT_FALSE(holders_.of_directory(dir_.path("data")));
+  EXPECT_FALSE(of_directory(dir_.path("data")));
   (void)dir_.write("12/fdinfo/3", "pos:\t0\nlock:\t1: OFDLCK ADVISORY WRITE -1 08:01:5678 0 EOF\n");
-  const auto holder = holders_.of_directory(dir_.path("data"));
+  const auto holder = of_directory(dir_.path("data"));
   ASSERT_TRUE(holder);
   EXPECT_EQ(holder->pid, 12);
-  EXPECT_FALSE(holders_.of_directory(dir_.path("dat")));
+  EXPECT_FALSE(of_directory(dir_.path("dat")));
 }
 
-TEST(Holders, WithoutProcNobodyIsFound) {
-  const ProcHolders holders("/nowhere");
-  EXPECT_FALSE(holders.of_port("127.0.0.1", 4500));
-  EXPECT_FALSE(holders.of_directory("/"));
+TEST_F(HoldersTest, WithoutProcNobodyIsFound) {
+  holders_ = ProcHolders("/nowhere");
+  EXPECT_FALSE(of_port("127.0.0.1", 4500));
+  EXPECT_FALSE(of_directory("/"));
+}
+
+// The agent has other things to do meanwhile.
+TEST_F(HoldersTest, ManyDescriptorsAreLookedThroughInPieces) {
+  listen("tcp", "0100007F:1194", "0A");
+  for (int i = 0; i < 3000; ++i)
+    fs::create_symlink("/dev/null", dir_.path("12/fd/" + std::to_string(i + 10)));
+  open("socket:[78]");
+  const auto holder = of_port("127.0.0.1", 4500);
+  ASSERT_TRUE(holder);
+  EXPECT_EQ(holder->pid, 0);
+  EXPECT_GE(pieces_, 6);
+}
+
+TEST_F(HoldersTest, WhereThePortIsFreeTheDirectoryIsLookedAt) {
+  fs::create_directory(dir_.path("data"));
+  open(dir_.path("data/processId"));
+  (void)dir_.write("locks", "1: OFDLCK ADVISORY  WRITE -1 08:01:5678 0 EOF\n");
+  (void)dir_.write("12/fdinfo/3", "pos:\t0\nlock:\t1: OFDLCK ADVISORY WRITE -1 08:01:5678 0 EOF\n");
+  const auto holder = find({{{"127.0.0.1", 4500}, {"127.0.0.1", 4501}}, dir_.path("data")});
+  ASSERT_TRUE(holder);
+  EXPECT_EQ(holder->pid, 12);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class Launcher : public testing::Test {
       group_lives_ = group_lives;
     });
     if (auto* error = std::get_if<LaunchError>(&outcome)) {
-      ADD_FAILURE() << error->step << ": " << supervise::to_string(error->exit);
+      ADD_FAILURE() << supervise::to_string(error->exit);
       return nullptr;
     }
     return std::move(std::get<std::unique_ptr<ports::Child>>(outcome));
@@ -109,8 +109,7 @@ TEST_F(Launcher, AMissingDirectoryNamesTheStep) {
   LaunchPlan plan = shell("");
   plan.working_directory = "/does/not/exist";
   const auto outcome = launcher_.launch(plan, {});
-  EXPECT_EQ(std::get<LaunchError>(outcome).exit, Exit(supervise::SpawnFailed{ENOENT}));
-  EXPECT_STREQ(std::get<LaunchError>(outcome).step, "chdir");
+  EXPECT_EQ(std::get<LaunchError>(outcome).exit, Exit(supervise::SpawnFailed{ENOENT, "chdir"}));
 }
 
 // Looked at from outside and without a shell: pipelines and directory listings open descriptors of

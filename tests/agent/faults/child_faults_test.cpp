@@ -137,6 +137,26 @@ TEST_F(Fault28, PortInUseIsReportedWithoutAStormAndHealsWhenThePortIsFree) {
   EXPECT_TRUE(wait([&] { return is_running_unblocked("child.a"); })) << status_of("child.a");
 }
 
+// It is started again at once, and takes a while to fail as fdbserver does: nobody waits with the
+// name until it is given up for the time being.
+TEST_F(Fault28, HolderOfThePortIsNamedFromTheFirstFailureOn) {
+  const int port = free_port();
+  const pid_t holder = spawn({{child_program(), "--mode=listen", "--port=" + std::to_string(port),
+                               "--stamp=" + dir().file("stamps"), "--id=holder"},
+                              marked_environment()});
+  ASSERT_TRUE(wait_for_starts("holder", 1));
+  write_conf({{"a", "mode = exit\ncode = 1\nafter_ms = 1500\npublic_address = 127.0.0.1:" +
+                        std::to_string(port) + "\n"}},
+             "restart_delay = 1\n");
+  start_agent();
+  ASSERT_TRUE(wait_for_log("Port " + std::to_string(port) + held_by(holder)));
+  EXPECT_LE(starts("a"), 2u);
+  ASSERT_TRUE(wait_for_starts("a", 3));
+  EXPECT_EQ(count_in_log("is held by"), 1u) << "it is the same one";
+  ASSERT_TRUE(Pidfd(holder).send(SIGKILL));
+  waitpid(holder, nullptr, 0);
+}
+
 TEST_F(Fault29, LockedDataDirectoryOfALeftOverIsReportedWithoutALoop) {
   const std::string datadir = dir().file("data");
   const pid_t leftover = spawn({{child_program(), "--mode=lock,say", "--datadir=" + datadir,

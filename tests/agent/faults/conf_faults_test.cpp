@@ -81,6 +81,34 @@ TEST_F(Fault07, ConfCutInTheMiddleOfASectionNameTouchesNoProcess) {
   expect_untouched_then_healed();
 }
 
+// A full disk may cut a file anywhere, also where a section ends: it looks like a removal.
+TEST_F(Fault07, ConfCutBetweenTwoSectionsTouchesNoProcess) {
+  ASSERT_NO_FATAL_FAILURE(start_four());
+  const std::string whole = read_file(conf_path());
+  const std::size_t from = log_size();
+  write_file(conf_path(), whole.substr(0, whole.find("[child.3]")));
+  ASSERT_TRUE(wait_for_log("ends before [child.3]", from));
+  EXPECT_TRUE(wait([&] {
+    const auto shown = status().value("conf", nlohmann::json::object());
+    return !shown.value("accepted", true) && shown["errors"][0].value("line", 0) == 9;
+  })) << status();
+  expect_untouched_then_healed();
+}
+
+// Somebody who means it says so, by SIGHUP or by a line that was not there before.
+TEST_F(Fault07, RemovalOfTheLastSectionsIsConfirmedBySighup) {
+  ASSERT_NO_FATAL_FAILURE(start_four());
+  const std::size_t from = log_size();
+  write_conf({{"1", ""}, {"2", ""}, {"3", ""}});
+  ASSERT_TRUE(wait_for_log("ends before [child.4]", from));
+  EXPECT_EQ(living(), before_);
+  signal_agent(SIGHUP);
+  EXPECT_TRUE(wait([&] { return living() == std::vector<std::string>{"1", "2", "3"}; }));
+  replace_file(conf_path(), conf({{"1", ""}, {"2", ""}}) + "# 3 is gone\n");
+  EXPECT_TRUE(wait([&] { return living() == std::vector<std::string>{"1", "2"}; }));
+  EXPECT_EQ(stamps().size(), 4u);
+}
+
 // A writer that takes its time: the file is open, and a part of it is on disk already.
 TEST_F(Fault07, ConfThatIsStillBeingWrittenIsLeftAlone) {
   ASSERT_NO_FATAL_FAILURE(start_four());

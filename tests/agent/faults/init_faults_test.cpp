@@ -8,37 +8,76 @@
 namespace fdbpack::test {
 namespace {
 
-class Fault13 : public AgentTest {};
 class Fault14 : public AgentTest {};
 class Fault15 : public AgentTest {};
 class Fault40 : public AgentTest {};
 
+// Numbers in the stamps are those of the namespace; who is inside is found from outside.
+class Fault13 : public AgentTest {
+ protected:
+  void SetUp() override {
+    if (run_to_end({"unshare", "--pid", "--fork", "--mount-proc", "true"}) != 0) {
+      GTEST_SKIP() << "needs a pid namespace: run as root";
+    }
+  }
+  void start_agent_as_init() {
+    AgentOptions options;
+    options.prefix = {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"};
+    start_agent(options);
+    ASSERT_TRUE(wait_for_starts("a", 1));
+    for (const pid_t pid : processes_marked("AGENT_TEST_MARK", mark())) {
+      if (process_info(pid).parent == agent_pid()) init_ = pid;
+    }
+    ASSERT_GT(init_, 0);
+  }
+  [[nodiscard]] pid_t child_of(const std::string& section) const {
+    for (const pid_t pid : processes_marked("AGENT_TEST_MARK", mark())) {
+      if (environment_of(pid, "FDBPACK_PROCESS") == section) return pid;
+    }
+    return 0;
+  }
+
+  pid_t init_ = 0;
+};
+
 TEST_F(Fault13, AsPidOneItStartsRestartsReapsAndStops) {
-  if (run_to_end({"unshare", "--pid", "--fork", "--mount-proc", "true"}) != 0) {
-    GTEST_SKIP() << "needs a pid namespace: run as root";
-  }
   write_conf({{"a", ""}, {"b", "mode = double-fork,exit\nonce = " + dir().file("once") + "\n"}});
-  AgentOptions options;
-  options.prefix = {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"};
-  start_agent(options);
-  ASSERT_TRUE(wait_for_starts("a", 1));
+  ASSERT_NO_FATAL_FAILURE(start_agent_as_init());
   ASSERT_TRUE(wait_for_starts("b", 2)) << "its first copy left an orphan and ended";
-  const auto marked = processes_marked("AGENT_TEST_MARK", mark());
-  // Numbers in the stamps are those of the namespace; the child is found by its parent outside.
-  pid_t inside_agent = 0;
-  for (const pid_t pid : marked) {
-    if (process_info(pid).parent == agent_pid()) inside_agent = pid;
-  }
-  ASSERT_GT(inside_agent, 0);
-  pid_t child_a = 0;
-  for (const pid_t pid : marked) {
-    if (environment_of(pid, "FDBPACK_PROCESS") == "child.a") child_a = pid;
-  }
-  ASSERT_GT(child_a, 0);
-  ASSERT_TRUE(Pidfd(child_a).send(SIGKILL));
+  const pid_t child = child_of("child.a");
+  ASSERT_GT(child, 0);
+  ASSERT_TRUE(Pidfd(child).send(SIGKILL));
   ASSERT_TRUE(wait_for_starts("a", 2));
   // SIGTERM reaches a PID 1 only if it has asked for it.
-  ASSERT_TRUE(Pidfd(inside_agent).send(SIGTERM));
+  ASSERT_TRUE(Pidfd(init_).send(SIGTERM));
+  EXPECT_EQ(wait_for_agent(), 0);
+}
+
+// What `docker stop` sends by STOPSIGNAL, LXC and Podman by default.
+TEST_F(Fault13, AsPidOneItStopsInOrderByWhateverAnInitIsStoppedWith) {
+  for (const int signal : {SIGQUIT, SIGPWR, SIGRTMIN + 3}) {
+    write_file(dir().file("stamps"), "");
+    write_conf({{"a", "mode = graceful\ncode = 0\n"}});
+    ASSERT_NO_FATAL_FAILURE(start_agent_as_init());
+    const Pidfd child(child_of("child.a"));
+    ASSERT_TRUE(Pidfd(init_).send(signal));
+    EXPECT_EQ(wait_for_agent(), 0) << signal;
+    EXPECT_TRUE(wait_for_log("Received signal " + std::to_string(signal))) << signal;
+    EXPECT_TRUE(child.wait_for_end(kLimit));
+  }
+}
+
+TEST_F(Fault13, SignalsWithoutAMeaningEndNobody) {
+  write_conf({{"a", ""}});
+  ASSERT_NO_FATAL_FAILURE(start_agent_as_init());
+  const pid_t child = child_of("child.a");
+  for (const int signal : {SIGUSR1, SIGWINCH})
+    ASSERT_TRUE(Pidfd(init_).send(signal));
+  const std::size_t from = log_size();
+  ASSERT_TRUE(Pidfd(init_).send(SIGHUP));  // heard after them
+  ASSERT_TRUE(wait_for_log("Loading configuration", from));
+  EXPECT_EQ(child_of("child.a"), child);
+  ASSERT_TRUE(Pidfd(init_).send(SIGTERM));
   EXPECT_EQ(wait_for_agent(), 0);
 }
 

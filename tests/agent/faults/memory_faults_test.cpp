@@ -16,6 +16,65 @@ namespace fs = std::filesystem;
 class Fault24 : public AgentTest {};
 class Fault26 : public AgentTest {};
 
+// A cgroup v2 directory of the test's own, in a mount of its own.
+class Fault24Cgroup : public AgentTest {
+ protected:
+  void SetUp() override {
+    if (in_mount("mkdir " + group()) != 0) {
+      GTEST_SKIP() << "needs root and a cgroup v2 tree that can be mounted";
+    }
+  }
+  ~Fault24Cgroup() override {
+    kill_agent();
+    kill_marked("AGENT_TEST_MARK", mark());
+    in_mount("n=0; until rmdir " + group() + "/* " + group() + " 2>/dev/null || [ ! -e " + group() +
+             " ] || [ $n = 200 ]; do n=$((n+1)); done");
+  }
+  [[nodiscard]] std::string tree() const { return dir().file("cgroup"); }
+  [[nodiscard]] std::string group() const { return tree() + "/" + name(); }
+  [[nodiscard]] std::string name() const { return "fdbpack-test-" + mark(); }
+  int in_mount(const std::string& script) const {
+    fs::create_directories(tree());
+    return run_to_end({"unshare", "-m", "sh", "-c",
+                       "mount -t cgroup2 none " + tree() + " && { " + script + "; }"});
+  }
+  [[nodiscard]] AgentOptions in_cgroup() const {
+    AgentOptions options;
+    options.prefix = {
+        "unshare", "-m", "sh", "-c", "mount -t cgroup2 none " + tree() + " && exec \"$@\"", "sh"};
+    options.arguments = {"--cgroup", group()};
+    return options;
+  }
+  [[nodiscard]] static std::string cgroup_of(pid_t pid) {
+    const std::string all = read_file("/proc/" + std::to_string(pid) + "/cgroup");
+    const auto at = all.find("0::");
+    return at == std::string::npos ? "" : all.substr(at + 3, all.find('\n', at) - at - 3);
+  }
+};
+
+// The memory controller may be bound to v1 here: then that is said, and the cause "oom" is tested
+// with the simulated groups of the adoption test.
+TEST_F(Fault24Cgroup, EveryChildIsBornInAGroupOfItsOwnAndKnownThereAfterwards) {
+  write_conf({{"a", "mode = double-fork\n"}, {"b", ""}});
+  start_agent(in_cgroup());
+  ASSERT_TRUE(wait_for_starts("a.detached", 1));
+  ASSERT_TRUE(wait_for_starts("b", 1));
+  EXPECT_EQ(cgroup_of(last_pid("a")), "/" + name() + "/p-child.a");
+  EXPECT_EQ(cgroup_of(last_pid("a.detached")), "/" + name() + "/p-child.a");
+  EXPECT_EQ(cgroup_of(last_pid("b")), "/" + name() + "/p-child.b");
+  EXPECT_EQ(cgroup_of(agent_pid()), "/" + name() + "/agent");
+  ASSERT_TRUE(wait([&] { return status_of("child.b").contains("pid"); }));
+  // The next agent knows the group again: it goes with the section, and all that is in it.
+  kill_agent();
+  start_agent(in_cgroup());
+  ASSERT_TRUE(wait([&] { return status_of("child.a").value("adopted", false); })) << status();
+  const pid_t detached = last_pid("a.detached");
+  ASSERT_TRUE(is_alive(detached));
+  write_conf({{"b", ""}});
+  EXPECT_TRUE(wait([&] { return !is_alive(detached); })) << "it is in nobody's group any more";
+  EXPECT_EQ(starts("b"), 1u);
+}
+
 // A cgroup v1 memory limit is what can be had without the v2 controller; the agent sees the
 // kernel's SIGKILL, and the cause "oom" is covered over a simulated process table.
 TEST_F(Fault24, OomKillOfOneChildLeavesTheOthersAlone) {

@@ -19,7 +19,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 TEST_F(Fault03, ChildThatIgnoresSigtermIsKilledAndDelaysNobody) {
-  write_conf({{"a", ""}, {"b", "mode = stubborn\n"}});
+  write_conf({{"b", "mode = stubborn\n"}, {"a", ""}});
   start_agent(with_grace(2));
   ASSERT_TRUE(wait_for_starts("a", 1));
   ASSERT_TRUE(wait_for_starts("b", 1));
@@ -38,7 +38,7 @@ TEST_F(Fault03, ChildThatIgnoresSigtermIsKilledAndDelaysNobody) {
 }
 
 TEST_F(Fault04, StoppedChildEndsAtOnceWhenItIsToEnd) {
-  write_conf({{"a", ""}, {"b", ""}});
+  write_conf({{"b", ""}, {"a", ""}});
   start_agent(with_grace(15));
   ASSERT_TRUE(wait_for_starts("a", 1));
   ASSERT_TRUE(wait_for_starts("b", 1));

@@ -148,6 +148,54 @@ TEST(ConfCheck, FindsWhatFdbmonitorWouldRunByAccident) {
           "start with it"));
 }
 
+const ResolveOptions kForAgent{Dialect::v7_4, "$PID", true};
+
+TEST(OwnKeys, AreReadByTheAgentAndNotPassedOn) {
+  const auto conf =
+      resolve(parse("[general]\nrestart-delay=60\nfdbpack-nice=1\nfdbpack_limit_core=0\n"
+                    "[x]\ncommand=/bin/x\nfdbpack_nice = 5\nfdbpack-stop-grace = 2.5\n"
+                    "[x.1]\nfdbpack_cwd=/d/$ID\nfdbpack_umask=027\nfdbpack_cpus=0-2, 5,1\n"
+                    "fdbpack_oom_score_adj=-500\nfdbpack_limit_nofile=1024:4096\n"
+                    "fdbpack-limit-memlock=unlimited\n")
+                  .document,
+              kForAgent);
+  ASSERT_THAT(conf.processes, SizeIs(1));
+  EXPECT_THAT(conf.processes[0].argv, ElementsAre("/bin/x"));
+  const model::ProcessSettings& settings = conf.processes[0].settings;
+  EXPECT_EQ(settings.nice, 5) << "the most particular level counts, in whichever spelling";
+  EXPECT_EQ(settings.stop_grace, std::chrono::milliseconds(2500));
+  EXPECT_EQ(settings.working_directory, "/d/1");
+  EXPECT_EQ(settings.umask, 027u);
+  EXPECT_THAT(settings.cpus, ElementsAre(0u, 1u, 2u, 5u));
+  EXPECT_EQ(settings.oom_score_adj, -500);
+  EXPECT_THAT(settings.limits,
+              ElementsAre(model::Limit{"core", 0, 0},
+                          model::Limit{"memlock", model::kUnlimited, model::kUnlimited},
+                          model::Limit{"nofile", 1024, 4096}));
+}
+
+TEST(OwnKeys, WrongOnesAreErrorsWithTheirPlace) {
+  for (const std::string line :
+       {"fdbpack_stop_grace = soon", "fdbpack_stop_grace = -1", "fdbpack_stop_grace = 3601",
+        "fdbpack_stop_grace = nan", "fdbpack_cwd = tmp", "fdbpack_umask = 888",
+        "fdbpack_umask = 1000", "fdbpack_nice = 20", "fdbpack_nice =", "fdbpack_cpus = 3-1",
+        "fdbpack_cpus = 1024", "fdbpack_cpus = ,", "fdbpack_oom_score_adj = 1001",
+        "fdbpack_limit_nofile = 5:4", "fdbpack_limit_nofile = many", "fdbpack_limit_files = 1",
+        "fdbpack_colour = red"}) {
+    const std::string text = "[general]\nrestart-delay=60\n[x.1]\ncommand=/bin/x\n" + line + "\n";
+    const auto found = check(text, kForAgent);
+    ASSERT_THAT(found, SizeIs(1)) << line;
+    EXPECT_EQ(found[0].severity, Severity::error) << line;
+    EXPECT_EQ(found[0].at, (Position{5, 1})) << line;
+  }
+}
+
+TEST(OwnKeys, AreWarnedAboutWhereFdbmonitorIsMeant) {
+  EXPECT_THAT(check_text("[general]\nrestart-delay=60\n[x.1]\ncommand=/bin/x\nfdbpack_nice=1\n"),
+              ElementsAre("5:1: warning: 'fdbpack_nice' is a key of fdbpack-agent; fdbmonitor "
+                          "passes it on to the process, which does not start with it"));
+}
+
 // Of a size at which looking through all sections for each process would take minutes.
 TEST(MonitorConf, ReadsAFileOfManySections) {
   constexpr std::size_t kSections = 100'000;

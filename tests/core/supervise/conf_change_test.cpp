@@ -76,6 +76,27 @@ TEST(ConfChange, TakesRestartKeysAndEnvironmentForSettings) {
   }
 }
 
+TEST(ConfChange, TakesTheAgentsOwnKeysForSettings) {
+  const conf::ResolveOptions options{conf::Dialect::v7_4, "$PID", true};
+  const std::string before = kGeneral + "[fdbserver.1]\n";
+  const auto without = conf::resolve(conf::parse(before).document, options);
+  const auto revision = revision_of(without.processes.at(0), "", "");
+  EXPECT_EQ(revision, revision_of(conf_of(before).processes.at(0), "", ""));
+  for (const std::string line :
+       {"fdbpack_stop_grace = 5", "fdbpack_nice = 3", "fdbpack_umask = 027", "fdbpack_cwd = /tmp",
+        "fdbpack_cpus = 0", "fdbpack_oom_score_adj = 3", "fdbpack_limit_core = 0"}) {
+    SCOPED_TRACE(line);
+    const auto with = conf::resolve(conf::parse(before + line + "\n").document, options);
+    EXPECT_EQ(plan_changes(supervised(without), with).at(0).kind, ChangeKind::settings);
+    const auto changed = revision_of(with.processes.at(0), "", "");
+    EXPECT_EQ(changed.command, revision.command) << "worth no restart";
+    const bool is_grace = line.find("grace") != line.npos;
+    EXPECT_EQ(changed.settings == revision.settings, is_grace) << "waits for the next start";
+    EXPECT_EQ(policy_of(with.processes.at(0), std::chrono::seconds(9)).stop_grace,
+              std::chrono::seconds(is_grace ? 5 : 9));
+  }
+}
+
 TEST(ConfChange, IgnoresWhereASectionStands) {
   const std::string before = kGeneral + "[fdbserver.1]\n[fdbserver.2]\n";
   const auto result = changes(before, "# moved\n" + kGeneral + "[fdbserver.2]\n[fdbserver.1]\n");

@@ -22,11 +22,12 @@ const std::string kLast =
 std::vector<conf::Diagnostic> judge(const std::string& text,
                                     const std::optional<std::string>& last = kLast,
                                     std::size_t live = 0,
-                                    std::vector<conf::Diagnostic> diagnostics = {}) {
+                                    std::vector<conf::Diagnostic> diagnostics = {},
+                                    LoadCause cause = LoadCause::found) {
   const conf::MonitorConf conf = conf::resolve(conf::parse(text).document);
   const conf::MonitorConf last_conf = conf::resolve(conf::parse(last.value_or("")).document);
   const ConfView last_view{last ? std::string_view(*last) : std::string_view(), last_conf};
-  return refusal_reasons({text, conf}, diagnostics, last ? &last_view : nullptr, live);
+  return refusal_reasons({text, conf}, diagnostics, last ? &last_view : nullptr, live, cause);
 }
 
 bool is_accepted(const std::string& text, const std::string& last = kLast) {
@@ -77,15 +78,33 @@ TEST(ConfGuard, AcceptsAnEmptyConfWhereNothingWasAndNothingLives) {
   EXPECT_FALSE(judge("", std::nullopt, 1).empty());
 }
 
-// Every cut of the file, at each byte: refused unless whole sections, or nothing, are lost.
-TEST(ConfGuard, RefusesEveryTruncationThatIsNotBetweenSections) {
+// Every cut of the file, at each byte: refused unless nothing is lost by it.
+TEST(ConfGuard, RefusesEveryTruncation) {
+  for (std::size_t size = 0; size + 1 < kLast.size(); ++size)
+    EXPECT_FALSE(is_accepted(kLast.substr(0, size))) << kLast.substr(0, size);
+  EXPECT_TRUE(is_accepted(without_newline(kLast)));
+}
+
+// Asked for by an administrator, whole sections may be gone from the end.
+TEST(ConfGuard, AcceptsTheRemovalOfTheLastSectionsWhenAskedTo) {
   for (std::size_t size = 0; size < kLast.size(); ++size) {
     const std::string cut = kLast.substr(0, size);
     const std::string rest = kLast.substr(size);
     const bool is_between = rest[0] == '[' || rest == "\n";
     const bool has_process = cut.find("[fdbserver.4500]") != std::string::npos;
-    EXPECT_EQ(is_accepted(cut), is_between && has_process) << cut;
+    EXPECT_EQ(judge(cut, kLast, 3, {}, LoadCause::asked).empty(), is_between && has_process) << cut;
   }
+}
+
+TEST(ConfGuard, SaysHowTheRemovalOfTheLastSectionsIsConfirmed) {
+  const std::string cut = kLast.substr(0, kLast.find("[fdbserver.4501]"));
+  const auto reasons = judge(cut);
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_NE(reasons[0].message.find("SIGHUP"), std::string::npos);
+  EXPECT_NE(reasons[0].message.find("ends before [backup_agent.1]"), std::string::npos);
+  EXPECT_EQ(reasons[0].at.line, 12u);
+  EXPECT_TRUE(is_accepted(cut + "# without 4501\n"));
+  EXPECT_TRUE(is_accepted(cut + "\n"));
 }
 
 // The same for a conf as the operator writes it, and cuts of a version that is new otherwise too.
@@ -134,7 +153,8 @@ TEST(ConfGuard, AcceptsConfsThatNeverEndInANewline) {
   const std::string last = without_newline(kLast);
   EXPECT_TRUE(is_accepted(replaced(last, "8GiB", "16GiB"), last));
   EXPECT_TRUE(is_accepted(last + "\n[fdbserver.4502]\nclass = log", last));
-  EXPECT_TRUE(is_accepted(without_newline(last.substr(0, last.find("[backup_agent]"))), last));
+  const std::string shorter = without_newline(last.substr(0, last.find("[backup_agent]")));
+  EXPECT_TRUE(judge(shorter, last, 3, {}, LoadCause::asked).empty());
   EXPECT_TRUE(
       is_accepted(replaced(last, "[fdbserver.4501]\nclass = storage\nmemory = 8GiB\n", ""), last));
 }

@@ -118,13 +118,13 @@ void SimAgent::adopt(SimProcess& process, Instant now) {
   if (record.is_held && slot(id).exists) feed(id, Stop{}, now);
 }
 
-void SimAgent::read_conf(const std::string& text, Instant now) {
+void SimAgent::read_conf(const std::string& text, Instant now, LoadCause cause) {
   const auto parsed = cache_.get(text);
   const auto last_good = disk_.last_good;
   std::optional<ConfView> last;
   if (last_good != nullptr) last.emplace(ConfView{last_good->text, last_good->conf});
   const auto reasons = refusal_reasons({parsed->text, parsed->conf}, parsed->diagnostics,
-                                       last ? &*last : nullptr, live());
+                                       last ? &*last : nullptr, live(), cause);
   trace_.add(now, 9, reasons.empty() ? "conf accepted" : "conf refused");
   if (!reasons.empty()) return;
   disk_.last_good = parsed;
@@ -184,7 +184,7 @@ void SimAgent::hang_up(const std::string& conf_text, Instant now) {
     mine.ladder_s = initial_of(mine.policy.restart);
     feed(id, Reset{}, now);
   }
-  read_conf(conf_text, now);
+  read_conf(conf_text, now, LoadCause::asked);
 }
 
 void SimAgent::shut_down(Instant kill_by, Instant now) {

@@ -75,7 +75,7 @@ class SimAgent {
 
   // Adopts what lives, then reads the conf.
   void begin(const std::string& conf_text, Instant now);
-  void read_conf(const std::string& text, Instant now);
+  void read_conf(const std::string& text, Instant now, LoadCause cause = LoadCause::found);
   void command(int id, const Event& event, Instant now);
   void hang_up(const std::string& conf_text, Instant now);
   void shut_down(Instant kill_by, Instant now);
