@@ -17,6 +17,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <sstream>
 #include <string_view>
 
 namespace fdbpack::cli {
@@ -190,7 +191,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream text;
+      (void)app.exit(error, text, text);
+      Outcome help;
+      help.out = text.str();
+      return print(help);
+    }
     print_errors(usage_error(app, error, argc, argv) + "; see --help");
     return static_cast<int>(ExitCode::usage);
   }

@@ -16,6 +16,26 @@ namespace {
 
 using Chosen = std::function<Outcome()>;
 
+// default is ours and for fleets, htools is hbal's and for its own formats.
+void add_objective(CLI::App* command, std::string& objective) {
+  command
+      ->add_option("--objective", objective,
+                   "default: ours, for --fleet; htools: hbal's 20 metrics, for its formats")
+      ->check(CLI::IsMember({"default", "htools"}));
+}
+void check_objective(const std::string& objective, const std::string& fleet) {
+  if (objective == "htools" && !fleet.empty()) {
+    throw CLI::ValidationError(
+        "--objective htools",
+        "hbal's score knows no fault domains or sets, so it is not for --fleet");
+  }
+  if (objective == "default" && fleet.empty()) {
+    throw CLI::ValidationError(
+        "--objective default",
+        "Ganeti's formats have no sets or fault domains; only htools is for them");
+  }
+}
+
 // One of two inputs; which one is missing is told by name.
 void add_either(CLI::App* command, std::string& fleet, const char* other_name, std::string& other,
                 const char* other_what) {
@@ -57,6 +77,8 @@ void add_place(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   auto* command = app.add_subcommand("place", "Decide where missing process groups go");
   add_either(command, options.fleet, "--request", options.request,
              "allocation request as hail reads it");
+  static std::string objective;
+  add_objective(command, objective);
   command->add_option("--cluster", options.cluster, "only this cluster");
   add_relax(command, options.relaxed);
   command->add_flag("--explain", options.has_explanations, "say why, for every group and host");
@@ -64,6 +86,7 @@ void add_place(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->footer("Example:\n  fdbpack place --fleet examples/fleet.json --explain");
   command->callback([&] {
     require_either(options.fleet, options.request, "--fleet or --request");
+    check_objective(objective, options.fleet);
     chosen = [&] { return place(options, files); };
   });
 }
@@ -82,12 +105,11 @@ void add_explain(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
 
 void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   static BalanceOptions options;
-  static std::string objective = "fleet";
+  static std::string objective;
   auto* command = app.add_subcommand("balance", "Propose replacements that make a fleet more even");
   add_either(command, options.fleet, "--htools", options.htools,
              "cluster in the text format of Ganeti's htools");
-  command->add_option("--objective", objective, "htools: hbal's 20 metrics; only with --htools")
-      ->check(CLI::IsMember({"fleet", "htools"}));
+  add_objective(command, objective);
   command->add_option("--group,-G", options.group, "node group of the htools cluster");
   command->add_flag("--ignore-dynu", options.ignore_dynu,
                     "leave the number of instances out of hbal's score");
@@ -107,8 +129,9 @@ void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
     // A NaN is within every range that CLI11 checks.
     if (std::isnan(options.gain_min))
       throw CLI::ValidationError("--min-gain", "this must be a number of 0 or more");
-    if (objective == "htools" && options.htools.empty())
-      throw CLI::RequiresError("--objective htools", "--htools");
+    check_objective(objective, options.fleet);
+    if (options.ignore_dynu && options.htools.empty())
+      throw CLI::RequiresError("--ignore-dynu", "--htools");
     chosen = [&] { return balance(options, files); };
   });
 }
@@ -136,14 +159,17 @@ void add_capacity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   add_either(command, options.fleet, "--htools", options.htools,
              "cluster in the text format of Ganeti's htools");
   add_set_options(command, options.cluster, options.process_class, options.set);
-  command->add_option("--by", options.label, "label that counts are given by")
-      ->capture_default_str();
+  command->add_option("--by", options.label,
+                      "label that counts are given by; az where hosts have it");
+  static std::string objective;
+  add_objective(command, objective);
   command->add_option("--lose", options.lose,
                       "try the loss of each host, each rack, ..., or of label=value");
   add_json(command, options.is_json);
   command->footer("Example:\n  fdbpack capacity --fleet examples/fleet.json --lose rack");
   command->callback([&] {
     require_either(options.fleet, options.htools, "--fleet or --htools");
+    check_objective(objective, options.fleet);
     chosen = [&] { return capacity(options, files); };
   });
 }

@@ -58,6 +58,15 @@ Result<std::vector<std::string>> LocalFileReader::list(const std::string& direct
   for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end;
        it.increment(error)) {
     std::string name = it->path().filename().string();
+    // Reading a pipe or a device could wait for ever.
+    const auto type = it->status(error).type();
+    const bool can_be_read = type == std::filesystem::file_type::regular ||
+                             type == std::filesystem::file_type::directory ||
+                             type == std::filesystem::file_type::not_found;
+    if (!error && !can_be_read) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("{} is neither a file nor a folder", it->path().string()));
+    }
     if (!name.starts_with('.')) names.push_back(std::move(name));
   }
   if (error) return fail(file_error(directory, error.value()));

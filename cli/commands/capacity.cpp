@@ -16,12 +16,22 @@
 namespace fdbpack::cli {
 namespace {
 
-std::string capacity_text(const CapacityOptions& options, const place::Capacity& result) {
+// What was asked for, or az where hosts have that label.
+std::string label_to_count_by(const place::Inventory& inventory, const std::string& asked) {
+  if (!asked.empty()) return asked;
+  const bool has_az =
+      std::any_of(inventory.hosts().begin(), inventory.hosts().end(),
+                  [](const place::Host& host) { return host.labels.contains("az"); });
+  return has_az ? "az" : "";
+}
+
+std::string capacity_text(const CapacityOptions& options, const std::string& label,
+                          const place::Capacity& result) {
   std::string out = fmt::format("{} set {}: has {}, wants {}, {}{} more fit\n",
                                 options.process_class, options.set, result.have, result.want,
                                 result.is_limited ? "at least " : "", result.more);
   for (const auto& [value, count] : result.per_value) {
-    out += fmt::format("  {} {}: {}\n", options.label, value.empty() ? "(none)" : value, count);
+    out += fmt::format("  {} {}: {}\n", label, value.empty() ? "(none)" : value, count);
   }
   for (const place::Stop& stop : result.stops) {
     out += fmt::format("then {} stops {} hosts\n", to_string(stop.constraint), stop.hosts);
@@ -87,7 +97,7 @@ Outcome capacity(const CapacityOptions& options, ports::FileReader& files) {
   request.cluster = *std::move(cluster);
   request.process_class = options.process_class;
   request.set = options.set;
-  request.label = options.label;
+  request.label = label_to_count_by(*inventory, options.label);
   const auto result = place::capacity(planner, request);
   if (!result) return failure(ExitCode::usage, result.error().message);
   std::vector<place::Loss> losses;
@@ -103,7 +113,7 @@ Outcome capacity(const CapacityOptions& options, ports::FileReader& files) {
   if (options.is_json) return json_outcome(wire::to_json(*result, losses), survives);
   Outcome outcome;
   outcome.code = survives ? ExitCode::ok : ExitCode::incomplete;
-  outcome.out = capacity_text(options, *result);
+  outcome.out = capacity_text(options, request.label, *result);
   if (!losses.empty()) outcome.out += losses_text(losses);
   return outcome;
 }

@@ -18,7 +18,7 @@ struct CapacityOptions {
   std::string cluster;  // empty: the only one
   std::string process_class = "storage";
   std::string set = "default";
-  std::string label = "az";
+  std::string label;  // empty: az, where hosts have it
   std::string lose;  // a label ("host", "rack") or label=value; empty: no loss is tried
   bool is_json = false;
 };

@@ -7,6 +7,11 @@
 #include <fmt/format.h>
 
 namespace fdbpack::cli {
+namespace {
+
+constexpr std::size_t kShownMax = 100;  // errors, and likewise warnings
+
+}  // namespace
 
 Outcome conf_check(const ConfOptions& options, ports::FileReader& files) {
   const auto text = files.read(options.file);
@@ -14,9 +19,17 @@ Outcome conf_check(const ConfOptions& options, ports::FileReader& files) {
   const auto found = conf::check(*text, {options.dialect});
   Outcome outcome;
   std::size_t errors = 0;
+  std::size_t warnings = 0;
   for (const conf::Diagnostic& diagnostic : found) {
-    if (diagnostic.severity == conf::Severity::error) ++errors;
-    outcome.error += fmt::format("{}:{}\n", options.file, conf::to_string(diagnostic));
+    const bool is_error = diagnostic.severity == conf::Severity::error;
+    const std::size_t count = is_error ? ++errors : ++warnings;
+    if (count <= kShownMax)
+      outcome.error += fmt::format("{}:{}\n", options.file, conf::to_string(diagnostic));
+  }
+  const auto hidden = [](std::size_t count) { return count > kShownMax ? count - kShownMax : 0; };
+  if (hidden(errors) + hidden(warnings) > 0) {
+    outcome.error += fmt::format("{}: {} more errors and {} more warnings are not shown\n",
+                                 options.file, hidden(errors), hidden(warnings));
   }
   if (errors > 0) {
     outcome.code = ExitCode::data;

@@ -30,6 +30,26 @@ Result<std::pair<std::string, std::string>> parse_envvar(std::string_view word) 
   return std::pair(std::string(word.substr(0, equals)), std::string(word.substr(equals + 1)));
 }
 
+namespace {
+
+// Without the quotes around it, as a shell or systemd takes it. What cannot stand in a command line
+// is refused: it would end up in a conf that says something else.
+Result<std::string_view> value_of(std::string_view text) {
+  const bool is_quoted = !text.empty() && (text.front() == '"' || text.front() == '\'');
+  if (is_quoted && (text.size() < 2 || text.back() != text.front()))
+    return fail(ErrorCode::invalid_argument, "has a quote that is not closed");
+  if (is_quoted) text = text.substr(1, text.size() - 2);
+  for (const char c : text) {
+    if (c == '"' || c == '\'')
+      return fail(ErrorCode::invalid_argument, "has a quote within its value");
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      return fail(ErrorCode::invalid_argument, "has a control character in its value");
+  }
+  return text;
+}
+
+}  // namespace
+
 Result<Environment> parse_env_file(std::string_view content) {
   if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);  // a byte order mark
   Environment environment;
@@ -52,7 +72,12 @@ Result<Environment> parse_env_file(std::string_view content) {
       return fail(ErrorCode::invalid_argument,
                   fmt::format("line {}: '{}' cannot be the name of a variable", number, name));
     }
-    environment.insert_or_assign(std::string(name), std::string(start.substr(equals + 1)));
+    const auto value = value_of(start.substr(equals + 1));
+    if (!value) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("line {}: {} {}", number, name, value.error().message));
+    }
+    environment.insert_or_assign(std::string(name), std::string(*value));
   }
   return environment;
 }

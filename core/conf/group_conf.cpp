@@ -154,7 +154,7 @@ Result<std::vector<Argument>> arguments(const GroupConf& group) {
   // Every process is checked, not only the last: the first one that does not fit is the one to
   // name.
   for (int number = 1; number <= group.density; ++number) {
-    const std::string name = fmt::format("{} process {}", to_string(group.process_class), number);
+    const std::string name = fmt::format("{} of class {}", number, to_string(group.process_class));
     for (const Transport transport : {Transport::tls, Transport::plain}) {
       const bool is_used =
           transport == Transport::tls ? group.listeners.tls : group.listeners.plain;

@@ -74,6 +74,13 @@ Result<Capacity> capacity(Planner& planner, const CapacityRequest& request) {
                 fmt::format("there is no {} set {} in cluster '{}'", request.process_class,
                             request.set, request.cluster));
   }
+  const bool is_label =
+      std::any_of(inventory.hosts().begin(), inventory.hosts().end(),
+                  [&](const Host& h) { return !label_of(h, request.label).empty(); });
+  if (!is_label && !request.label.empty()) {
+    return fail(ErrorCode::not_found,
+                fmt::format("no host has a label {} to count by", request.label));
+  }
   Capacity out;
   out.have = planner.state().sets()[at(set)].groups;
   out.want = inventory.sets()[at(set)].demand->count;

@@ -106,6 +106,10 @@ Result<Fleet> generate_fleet(const GenerateOptions& options) {
   if (options.domains < 0 || options.domains > options.hosts) {
     return fail(ErrorCode::invalid_argument, "domains must be 0 to the number of hosts");
   }
+  if (options.azs < 1 || options.azs > options.hosts)
+    return fail(ErrorCode::invalid_argument, "azs must be 1 to the number of hosts");
+  if (options.hosts_per_rack < 1)
+    return fail(ErrorCode::invalid_argument, "hosts per rack must be 1 or more");
   Fleet fleet;
   for (int h = 0; h < options.hosts; ++h) {
     Host host;
@@ -114,8 +118,8 @@ Result<Fleet> generate_fleet(const GenerateOptions& options) {
     host.memory_mib = 262144;
     host.units.push_back({{"file", "log", {}}, 524288, 524288});
     host.units.push_back({{"file", "nvme", {}}, 4 << 20, 4 << 20});
-    host.labels["az"] = fmt::format("az-{}", h % std::max(1, options.azs) + 1);
-    host.labels["rack"] = fmt::format("rack-{}", h / std::max(1, options.hosts_per_rack) + 1);
+    host.labels["az"] = fmt::format("az-{}", h % options.azs + 1);
+    host.labels["rack"] = fmt::format("rack-{}", h / options.hosts_per_rack + 1);
     fleet.hosts.push_back(std::move(host));
   }
   const int storage = options.hosts * options.groups_per_host / options.clusters;

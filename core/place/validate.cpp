@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate.hpp"
 
+#include "fdbpack/model/process_class.hpp"
 #include "fdbpack/place/demand.hpp"
 
 #include <fmt/format.h>
@@ -156,6 +157,12 @@ Status check_group(const Inventory& inventory, const Group& group) {
                               group.host));
   }
   if (group.process_class.empty()) return refuse(where + ": has no process class");
+  if (!model::parse_process_class(group.process_class)) {
+    return refuse(
+        fmt::format("{}: '{}' is not a process class of FoundationDB; correct it or drop "
+                    "the group",
+                    where, group.process_class));
+  }
   if (group.cpu_milli < 0 || group.memory_mib < 0)
     return refuse(where + ": takes a negative amount");
   if (group.servers < 1 || group.servers > kServersMax) {

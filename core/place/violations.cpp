@@ -58,6 +58,12 @@ void check_group(const PlacementState& state, std::size_t g, std::vector<Violati
         fmt::format("host {} has no storage unit {} any more", facts.host,
                     to_string(facts.disks[d].unit)));
   }
+  // Reported before anything is removed: it may be a slip of the pen.
+  if (placed.set == kNone && !placed.is_removing) {
+    out.push_back({"known_set", subject,
+                   fmt::format("the spec of {} has no {} set {}; place removes the group",
+                               facts.cluster, facts.process_class, facts.set)});
+  }
   if (placed.set != kNone && !placed.is_removing &&
       !state.sets()[at(placed.set)].is_eligible[at(placed.host)]) {
     add(out, Constraint::set_hosts, subject,

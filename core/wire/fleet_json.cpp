@@ -99,6 +99,31 @@ const place::SetDemand* find_set(const place::ClusterDemand& cluster, const Grou
   return nullptr;
 }
 
+// One disk as `storageUnit`, `diskMiB` and `usedMiB`, or several as `disks`.
+void read_disks(ObjectReader& object, const place::Shape& shape, Group& group) {
+  const std::int64_t size =
+      read_mib(object, "diskMiB", shape.disks.empty() ? 0 : shape.disks.front().size_mib);
+  const std::int64_t used = read_mib(object, "usedMiB", group.is_reserved ? 0 : size);
+  const auto unit = object.optional("storageUnit");
+  if (unit && !unit->is_null()) group.disks.push_back({read_unit_kind(*unit), size, used});
+  const auto list = object.optional("disks");
+  if (!list || list->is_null()) return;
+  if (!group.disks.empty()) {
+    list->refuse("a group has either disks or one storageUnit, not both");
+    return;
+  }
+  for (const JsonReader& item : list->items(kUnitsMax)) {
+    ObjectReader one(item);
+    place::PlacedDisk disk;
+    if (const auto kind = one.required("storageUnit")) disk.unit = read_unit_kind(*kind);
+    if (const auto field = one.required("sizeMiB"))
+      disk.size_mib = field->integer(0, kMibMax).value_or(0);
+    disk.used_mib = read_mib(one, "usedMiB", group.is_reserved ? 0 : disk.size_mib);
+    one.finish();
+    group.disks.push_back(std::move(disk));
+  }
+}
+
 Group read_group(const std::string& id, const JsonReader& reader,
                  const place::ClusterDemand& cluster) {
   static const place::SetDemand kNothing;
@@ -122,12 +147,7 @@ Group read_group(const std::string& id, const JsonReader& reader,
   object.read("reserved", group.is_reserved);
   if (const auto removal = object.optional("removalTimestamp"))
     group.is_removing = !removal->is_null();
-  const std::int64_t size =
-      read_mib(object, "diskMiB", shape.disks.empty() ? 0 : shape.disks.front().size_mib);
-  const std::int64_t used = read_mib(object, "usedMiB", group.is_reserved ? 0 : size);
-  if (const auto unit = object.optional("storageUnit"); unit && !unit->is_null()) {
-    group.disks.push_back({read_unit_kind(*unit), size, used});
-  }
+  read_disks(object, shape, group);
   // Of the status, but nothing to placement.
   for (const char* name :
        {"addresses", "exclusionTimestamp", "processGroupConditions", "processes"}) {

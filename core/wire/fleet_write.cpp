@@ -138,7 +138,15 @@ JsonValue group_json(const place::Group& group) {
              {"portSlot", integer(group.port_slot)},
              {"cpu", cores(group.cpu_milli)},
              {"memoryMiB", integer(group.memory_mib)}};
-  if (!group.disks.empty()) {
+  if (group.disks.size() > 1) {
+    Array disks;
+    for (const place::PlacedDisk& disk : group.disks) {
+      disks.emplace_back(Object{{"storageUnit", unit_kind(disk.unit)},
+                                {"sizeMiB", integer(disk.size_mib)},
+                                {"usedMiB", integer(disk.used_mib)}});
+    }
+    out.emplace_back("disks", std::move(disks));
+  } else if (!group.disks.empty()) {
     out.emplace_back("storageUnit", unit_kind(group.disks.front().unit));
     out.emplace_back("diskMiB", integer(group.disks.front().size_mib));
     out.emplace_back("usedMiB", integer(group.disks.front().used_mib));

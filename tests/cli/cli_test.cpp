@@ -162,7 +162,7 @@ TEST(CliRender, NumbersDirectoriesAtDensityOneWhereTheUnifiedImageDoes) {
 TEST(CliRender, RefusesAPortBeyondTheLast) {
   const auto result = render({"--class", "storage", "--density", "40000"});
   EXPECT_EQ(result.exit_code, 65);
-  EXPECT_THAT(result.error, HasSubstr("storage process 30519"));
+  EXPECT_THAT(result.error, HasSubstr("process 30519 of class storage"));
   const auto density = render({"--class", "stateless", "--density", "2"});
   EXPECT_EQ(density.exit_code, 65);
 }

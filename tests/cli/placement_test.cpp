@@ -104,7 +104,13 @@ TEST(PlacementCli, BalancesBothKindsOfFiles) {
       json_of({"balance", "--htools", "-", "--objective", "htools"}, text);
   EXPECT_LT(result["finalScore"].get<double>(), result["initialScore"].get<double>());
   EXPECT_FALSE(result["moves"].empty());
-  EXPECT_EQ(fdbpack({"balance", "--fleet", kFleet, "--objective", "htools"}).exit_code, 64);
+  const auto refused = fdbpack({"balance", "--fleet", kFleet, "--objective", "htools"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_NE(refused.error.find("knows no fault domains"), std::string::npos);
+  EXPECT_EQ(fdbpack({"balance", "--htools", "-", "--objective", "default"}, text).exit_code, 64);
+  EXPECT_EQ(fdbpack({"place", "--fleet", kFleet, "--objective", "htools"}).exit_code, 64);
+  EXPECT_EQ(fdbpack({"capacity", "--fleet", kFleet, "--by", "bogus"}).exit_code, 64);
+  EXPECT_EQ(fdbpack({"fleet", "generate", "--hosts", "3", "--azs", "0"}).exit_code, 64);
   EXPECT_TRUE(json_of({"balance", "--fleet", kFleet}).contains("dataMiB"));
   const std::string fleet =
       fdbpack({"fleet", "generate", "--hosts", "12", "--domains", "3", "--seed", "7"}).out;

@@ -24,7 +24,7 @@ struct CapacityRequest {
   std::string cluster;
   std::string process_class;
   std::string set = "default";
-  std::string label = "az";  // counts are given per value of this label
+  std::string label{};  // counts are given per value of this label; empty: they are not
   int groups_max = 1'000'000;
 };
 

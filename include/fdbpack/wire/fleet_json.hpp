@@ -17,7 +17,8 @@
 // `spec` and the members of `processGroups` are those of the coordinator's API; what of the status
 // does not matter here is read over. Without `cpu`, `memoryMiB` or `diskMiB` a group takes what its
 // set asks for; without `usedMiB` a running group has filled its disk and a reserved one has not
-// begun.
+// begun. A group of several disks has `disks` instead: [{"storageUnit": ["file", "nvme", []],
+// "sizeMiB": 131072, "usedMiB": 4096}, ...].
 #pragma once
 
 #include "fdbpack/base/result.hpp"

@@ -46,7 +46,7 @@ TEST(GroupConf, RefusesAPortBeyondTheLastAndNamesTheProcess) {
   group.port_slot = 30517;  // 4499 + 2 * (30517 + 1) is 65535
   const auto refused = arguments(group);
   ASSERT_FALSE(refused.has_value());
-  EXPECT_THAT(refused.error().message, HasSubstr("storage process 2"));
+  EXPECT_THAT(refused.error().message, HasSubstr("process 2 of class storage"));
   group.density = 1;
   EXPECT_TRUE(arguments(group).has_value());
   group.listeners = {true, false};

@@ -207,6 +207,18 @@ TEST(MonitorConf, ReadsAFileOfManySections) {
   EXPECT_THAT(conf.processes.back().argv, ElementsAre("/bin/x", "--x=99999"));
 }
 
+TEST(EnvFile, ValuesLoseTheirQuotesAndMayHoldNoOthers) {
+  const auto good = parse_env_file("A=\"10.0.0.1\"\nB='x y'\nC=\n");
+  ASSERT_TRUE(good.has_value()) << good.error().message;
+  EXPECT_EQ(good->at("A"), "10.0.0.1");
+  EXPECT_EQ(good->at("B"), "x y");
+  EXPECT_EQ(good->at("C"), "");
+  EXPECT_EQ(parse_env_file("A=\"x\n").error().message, "line 1: A has a quote that is not closed");
+  EXPECT_EQ(parse_env_file("A=a\"b\n").error().message, "line 1: A has a quote within its value");
+  EXPECT_EQ(parse_env_file("A=a\tb\n").error().message,
+            "line 1: A has a control character in its value");
+}
+
 TEST(EnvFile, MayComeFromAnyEditor) {
   const auto environment = parse_env_file("\xEF\xBB\xBF# a host\r\nFDB_POD_IP=10.0.0.1\r\n");
   ASSERT_TRUE(environment.has_value());

@@ -145,5 +145,25 @@ TEST(Inventory, WhatAGroupWroteIsNotCountedTwice) {
   EXPECT_EQ(PlacementState(inventory).units()[0].room_mib, 900);
 }
 
+TEST(Inventory, NamesAGroupOfAnUnknownClassOrSet) {
+  Fleet fleet;
+  fleet.hosts = {testing::host("h1")};
+  fleet.clusters = {testing::cluster({testing::set(1)})};
+  fleet.groups = {testing::group("storage-1", "h1")};
+  fleet.groups[0].set = "gone";
+  const Inventory inventory = testing::build(fleet);
+  const std::vector<Violation> found = violations(inventory);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rule, "known_set");
+  EXPECT_EQ(found[0].subject, "c/storage-1");
+  EXPECT_EQ(found[0].message, "the spec of c has no storage set gone; place removes the group");
+  fleet.groups[0].process_class = "storrage";
+  const Result<Inventory> refused = Inventory::build(fleet);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message,
+            "process group c/storage-1: 'storrage' is not a process class of FoundationDB; correct "
+            "it or drop the group");
+}
+
 }  // namespace
 }  // namespace fdbpack::place

@@ -104,7 +104,7 @@ TEST(CapacityForecast, CountsPerZoneAndSaysWhatRunsOut) {
   fleet.clusters = {cluster({set(1)})};
   const Inventory inventory = build(fleet);
   Planner planner(inventory);
-  const Capacity result = *capacity(planner, {"c", "storage"});
+  const Capacity result = *capacity(planner, {"c", "storage", "default", "az"});
   EXPECT_EQ(result.more, 7);
   EXPECT_EQ(result.per_value, (std::map<std::string, int>{{"a", 4}, {"b", 3}}));
   ASSERT_EQ(result.stops.size(), 2u);
@@ -118,6 +118,8 @@ TEST(CapacityForecast, CountsPerZoneAndSaysWhatRunsOut) {
   // Nothing of the forecast stays.
   EXPECT_EQ(capacity(planner, {"c", "storage"})->more, 7);
   EXPECT_FALSE(capacity(planner, {"c", "log"}).has_value());
+  EXPECT_EQ(capacity(planner, {"c", "storage", "default", "bogus"}).error().message,
+            "no host has a label bogus to count by");
 }
 
 TEST(CapacityForecast, SeparationLimitsWhatFits) {

@@ -52,6 +52,28 @@ TEST(FleetJson, ReadsHostsSpecsAndGroups) {
   EXPECT_TRUE(fleet->groups[1].is_reserved);
 }
 
+TEST(FleetJson, AGroupMayHaveSeveralDisks) {
+  std::string text = kFleet;
+  const std::string one = R"("reserved": true,
+                    "storageUnit": ["file", "nvme", []])";
+  const std::size_t where = text.find(one);
+  ASSERT_NE(where, std::string::npos);
+  text.replace(where, one.size(),
+               R"("disks": [{"storageUnit": ["file", "nvme", []], "sizeMiB": 300, "usedMiB": 20},
+                            {"storageUnit": ["file", "log", []], "sizeMiB": 40}])");
+  const Result<place::Fleet> fleet = read_fleet(text);
+  ASSERT_TRUE(fleet.has_value()) << fleet.error().message;
+  ASSERT_EQ(fleet->groups[1].disks.size(), 2u);
+  EXPECT_EQ(fleet->groups[1].disks[0].used_mib, 20);
+  EXPECT_EQ(fleet->groups[1].disks[1].used_mib, 40);  // running: filled
+  const Result<place::Fleet> again = read_fleet(write_fleet(*fleet));
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_EQ(again->groups, fleet->groups);
+  text.replace(text.find(R"("disks": [)"), 10,
+               R"("storageUnit": ["file", "nvme", []], "disks": [)");
+  EXPECT_FALSE(read_fleet(text).has_value());
+}
+
 TEST(FleetJson, WhatWasWrittenReadsTheSame) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     place::GenerateOptions options;
