@@ -9,6 +9,7 @@
 #include "adapters/posix/file_copier.hpp"
 #include "adapters/posix/files.hpp"
 #include "adapters/posix/holders.hpp"
+#include "adapters/posix/inherited_fds.hpp"
 #include "adapters/posix/launcher.hpp"
 #include "adapters/posix/lock_file.hpp"
 #include "adapters/posix/log_sink.hpp"
@@ -71,10 +72,8 @@ bool is_object_name(std::string_view name) {
 
 class Program {
  public:
-  Program(const LauncherOptions& options, std::vector<std::string> variables)
-      : options_(options),
-        variables_(std::move(variables)),
-        environment_(environment_map(variables_)) {}
+  Program(const LauncherOptions& options, conf::Environment environment)
+      : options_(options), environment_(std::move(environment)) {}
 
   int run();
 
@@ -94,7 +93,6 @@ class Program {
   void say(Severity severity, const std::string& text) { log_.write(severity, kLogName, text); }
 
   LauncherOptions options_;
-  std::vector<std::string> variables_;
   conf::Environment environment_;
   conf::Environment additional_;
   posix::PosixFiles files_;
@@ -240,7 +238,7 @@ LauncherSettings Program::settings() const {
   const std::string who = options_.state_dir + '\n' + value_of(environment_, "FDB_POD_NAMESPACE") +
                           '/' + value_of(environment_, "FDB_POD_NAME");
   agent.supervisor.agent_id = StateDir(who).agent_id();
-  agent.supervisor.environment = variables_;
+  agent.supervisor.environment = posix::own_environment();  // without what was meant for us alone
   agent.supervisor.stop_grace = options_.stop_grace;
   agent.supervisor.limits = limits_;
   agent.supervisor.random_seed =
@@ -298,6 +296,8 @@ int Program::supervise() {
   }
   find_api_server();
 
+  Inheritance inheritance;
+  inheritance.pidfds = systemd::take_stored_fds();
   systemd::SystemdNotifier notifier;
   posix::PosixLauncher spawner(io_, clock_, lock_ ? lock_->fd() : -1);
   posix::MemoryOutputPump output(
@@ -322,8 +322,6 @@ int Program::supervise() {
   posix::SignalWatch signals(io_, {SIGHUP, SIGINT, SIGTERM, SIGUSR2, SIGCHLD},
                              [this](int signal) { on_signal(signal); });
   posix::hear_signals();
-  Inheritance inheritance;
-  inheritance.pidfds = systemd::take_stored_fds();
   if (auto started = launcher_->start(std::move(inheritance)); !started) {
     say(Severity::error, started.error().message);
     return kFailure;
@@ -353,12 +351,15 @@ void Program::on_signal(int signal) {
 }  // namespace
 
 int main_of_launcher(int argc, char** argv) {
-  auto variables = posix::own_environment();
+  conf::Environment environment = environment_map(posix::own_environment());
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  const auto parsed = parse_launcher_options(arguments, environment_map(variables));
+  const auto parsed = parse_launcher_options(arguments, environment);
   if (const auto* code = std::get_if<int>(&parsed)) return *code;
+  const auto& options = std::get<LauncherOptions>(parsed);
+  // There is no former program of ours to take over from; the rest is closed.
+  static_cast<void>(posix::take_inherited_fds(options.state_dir + "/lock"));
   posix::become_supervisor();
-  Program program(std::get<LauncherOptions>(parsed), std::move(variables));
+  Program program(options, std::move(environment));
   return program.run();
 }
 

@@ -214,6 +214,7 @@ Awaited<void> ApiClient::Call::read_body() {
 }
 
 Awaited<ports::ApiReply> ApiClient::Call::exchange() {
+  if (is_closed_) co_return fail(ErrorCode::unavailable, "calls are not made any more");
   if (auto prepared = prepare(); !prepared) co_return fail(prepared.error());
   auto connected = co_await connect();
   if (!connected) co_return fail(connected.error());

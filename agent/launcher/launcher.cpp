@@ -204,15 +204,14 @@ void Launcher::on_signal(int signal) {
         world_.clock.now() + (is_first ? delay.value_or(Duration::zero()) : Duration::zero());
     if (pod_) pod_->stop();
     binary_alarm_->clear();
-    if (!is_first && agent_.is_ending() && agent_.supervisor().live() == 0) {
-      return end_alarm_->set(world_.clock.now());
-    }
+    if (has_agent_ended_) return end_alarm_->set(world_.clock.now());
   }
   agent_.on_signal(signal);
 }
 
 void Launcher::on_agent_end(int code) {
   exit_code_ = code;
+  has_agent_ended_ = true;
   const Instant now = world_.clock.now();
   if (stays_until_ && *stays_until_ > now) {
     world_.log.write(supervise::Severity::info, kLogName,

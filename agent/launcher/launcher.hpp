@@ -93,6 +93,7 @@ class Launcher {
   bool is_looking_for_binary_ = false;
   std::unique_ptr<ports::Alarm> end_alarm_;
   std::optional<Instant> stays_until_;
+  bool has_agent_ended_ = false;
   int exit_code_ = 0;
   Agent agent_;
 };

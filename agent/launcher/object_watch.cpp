@@ -2,6 +2,7 @@
 #include "agent/launcher/object_watch.hpp"
 
 #include "agent/world.hpp"
+#include "fdbpack/base/text.hpp"
 #include "fdbpack/wire/pod_json.hpp"
 
 #include <algorithm>
@@ -79,6 +80,10 @@ void ObjectWatch::look() {
 }
 
 void ObjectWatch::watch(const std::string& resource_version) {
+  const bool is_plain = std::all_of(resource_version.begin(), resource_version.end(), [](char c) {
+    return text::is_digit(c) || (text::lower(c) >= 'a' && text::lower(c) <= 'z');
+  });
+  if (!is_plain) return retry("the API server sent a resource version that is none");
   ports::ApiRequest request;
   request.target = collection_ + "?watch=true&fieldSelector=metadata.name%3D" + name_ +
                    "&resourceVersion=" + resource_version +

@@ -191,6 +191,9 @@ struct Trouble {
   const char* name;
   const char* behaviour;
 };
+void PrintTo(const Trouble& trouble, std::ostream* stream) {
+  *stream << trouble.behaviour;
+}
 
 class LauncherApiTrouble : public LauncherInPod, public ::testing::WithParamInterface<Trouble> {};
 

@@ -3,6 +3,7 @@
 // The launcher without an API server: configuration, processes, metrics, signals.
 #include "tests/adapters/http/certificates.hpp"
 #include "tests/launcher/fixture.hpp"
+#include "tests/support/goldens.hpp"
 #include "tests/support/run_program.hpp"
 
 #include <signal.h>
@@ -61,6 +62,35 @@ TEST_F(Launcher, TakesItsFlagsFromVariablesToo) {
   start_launcher({}, {"PROCESS_COUNT=3"});
   ASSERT_TRUE(wait_for_starts(id(3), 1));
   EXPECT_EQ(starts(id(4)), 0U);
+}
+
+TEST_F(Launcher, GivesProcessesTheCommandLinesOfTheOriginal) {
+  FDBPACK_GOLDENS_OR_SKIP(folder, "monitor/k8smonitor_config");
+  std::size_t seen = 0;
+  const auto cases = support::golden_cases(folder);
+  for (const auto& golden : cases) {
+    if (golden.json.at("kind") != "generate_arguments") continue;
+    SCOPED_TRACE(golden.name);
+    ++seen;
+    auto conf = golden.json.at("config");
+    conf["version"] = kContainerVersion;  // whichever it names, its binary must be there
+    write_configuration(conf.dump());
+    std::vector<std::string> environment;
+    for (const auto& [name, value] : golden.json.at("env").items())
+      environment.push_back(name + "=" + value.get<std::string>());
+    const int number = golden.json.at("process_number");
+    start_launcher({"--process-count=" + std::to_string(number)}, environment);
+    ASSERT_TRUE(wait([&] { return running(number) > 0; }));
+    std::string expected = child_program() + std::string(1, '\0');
+    const bool has_binary = golden.json.contains("binary_path");
+    const auto words = golden.json.at("expected").get<std::vector<std::string>>();
+    for (std::size_t i = has_binary ? 1 : 0; i < words.size(); ++i)
+      expected += words[i] + std::string(1, '\0');
+    const std::string path = "/proc/" + std::to_string(running(number)) + "/cmdline";
+    EXPECT_TRUE(wait([&] { return read_file(path) == expected; })) << read_file(path);
+    EXPECT_EQ(stop_agent(), 0);
+  }
+  EXPECT_EQ(seen, 3U);
 }
 
 TEST_F(Launcher, WaitsForAConfigurationThatIsMissing) {
