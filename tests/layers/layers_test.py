@@ -17,12 +17,14 @@ from pathlib import Path
 CORE_MODULES = {
     "base": set(),
     "http": {"base"},
+    "metrics": {"base"},
+    "conditions": {"base"},
     "model": {"base"},
     "conf": {"base", "model"},
     "place": {"base", "model"},
     "supervise": {"base", "model", "conf"},
     "reconcile": {"base", "model", "conf", "place", "supervise"},
-    "wire": {"base", "model", "conf", "place", "supervise", "reconcile"},
+    "wire": {"base", "http", "conditions", "model", "conf", "place", "supervise", "reconcile"},
 }
 LOOPS = {"agent", "coordinator", "cli"}
 IS_MAIN = re.compile(r"(^|_)main\.cpp$")  # builds the parts of a program: the only files that see adapters too
