@@ -25,6 +25,7 @@ Agent::Agent(World& world, AgentSettings settings, std::function<void(int)> on_e
       on_end_(std::move(on_end)),
       conf_(world, settings_.conf_path, state_dir_, settings_.pid, settings_.translate_conf),
       supervisor_(world, settings_.supervisor, [this] { on_change(); }),
+      host_(world, state_dir_, settings_.storage, [this] { on_change(); }),
       boot_id_(world.processes.boot_id()),
       write_alarm_(world.clock.make_alarm([this] { write_files(); })),
       stop_alarm_(world.clock.make_alarm([this] { on_stop_deadline(); })),
@@ -51,8 +52,18 @@ wire::AgentState Agent::read_state(const std::string& inherited) {
   }
   auto state = wire::parse_agent_state(text);
   if (!state) return ignore(state.error().message);
-  if (state->boot_id != boot_id_) return ignore("it is from another boot of this machine");
   if (state->agent_id != settings_.supervisor.agent_id) return ignore("it is another agent's");
+  if (state->boot_id != boot_id_) {
+    static_cast<void>(ignore("it is from another boot of this machine"));
+    // What an administrator stopped stays stopped, whatever became of its process.
+    std::erase_if(state->processes, [](const auto& record) { return !record.is_held; });
+    for (auto& record : state->processes) {
+      supervise::ProcessRecord held;
+      held.section = record.section;
+      held.is_held = true;
+      record = std::move(held);
+    }
+  }
   return *std::move(state);
 }
 
@@ -62,6 +73,7 @@ Status Agent::start(Inheritance inheritance) {
                      "There is no state directory: " + made.error().message);
   }
   const wire::AgentState recorded = read_state(inheritance.state);
+  host_.restore();
   conf_.restore();
   auto findings = world_.processes.find(settings_.supervisor.agent_id, recorded,
                                         std::move(inheritance.pidfds), conf_.uids(settings_.uid));
@@ -87,6 +99,7 @@ Status Agent::start(Inheritance inheritance) {
   for (const auto& record : recorded.processes) {
     if (record.is_held) supervisor_.hold(record.section);
   }
+  if (is_loaded) note_conf_change();
   if (conf_.in_force() != nullptr) supervisor_.apply(*conf_.in_force());
   is_started_ = true;
   on_change();
@@ -120,9 +133,38 @@ void Agent::on_conf_change() {
   if (!is_stopping_) reload();
 }
 
-void Agent::reload() {
-  if (conf_.load(supervisor_.live())) supervisor_.apply(*conf_.in_force());
+bool Agent::reload() {
+  const bool is_loaded = conf_.load(supervisor_.live());
+  if (is_loaded) {
+    note_conf_change();
+    supervisor_.apply(*conf_.in_force());
+  }
   on_change();
+  return is_loaded;
+}
+
+void Agent::note_conf_change() {
+  ++conf_changes_;
+  conf_changed_at_ = world_.clock.wall();
+}
+
+bool Agent::reload_now() {
+  return !is_stopping_ && reload();
+}
+
+void Agent::save_now() {
+  write_state();
+  static_cast<void>(host_.save());  // it is tried again, and shown, with the next files
+}
+
+void Agent::set_observer(std::function<void(bool)> observer) {
+  observer_ = std::move(observer);
+}
+
+void Agent::on_line(ports::OutputId id, ports::Stream stream, std::string_view line) {
+  is_in_line_ = true;
+  supervisor_.on_line(id, stream, line);
+  is_in_line_ = false;
 }
 
 void Agent::stop(int) {
@@ -166,6 +208,7 @@ void Agent::on_change() {
         std::clamp<Duration>(write_cost_ * kWriteCostShare, kWriteDelay, kWriteDelayMax);
     write_alarm_->set(world_.clock.now() + delay);
   }
+  if (observer_) observer_(!is_in_line_);
   check_ended();
 }
 
@@ -199,14 +242,12 @@ void Agent::write_state() {
   state_error_ = error;
 }
 
-void Agent::write_files() {
-  is_write_due_ = false;
-  const Instant begin = world_.clock.now();
-  supervisor_.sweep();
-  supervisor_.store_pidfds();
-  write_state();
+const AgentFacts& Agent::facts() {
   facts_.is_stopping = is_stopping_;
-  facts_.degraded = degraded_;
+  facts_.degraded.clear();
+  for (const auto& [what, sentences] : degraded_) {
+    facts_.degraded.insert(facts_.degraded.end(), sentences.begin(), sentences.end());
+  }
   if (const auto sentence = world_.cgroups.degraded(); !sentence.empty()) {
     facts_.degraded.push_back(sentence);
   }
@@ -216,19 +257,36 @@ void Agent::write_files() {
   for (auto& sentence : supervisor_.held_back())
     facts_.degraded.push_back(std::move(sentence));
   if (!state_error_.empty()) facts_.degraded.push_back("the state is not kept: " + state_error_);
-  const auto page = status_page(facts_, conf_, supervisor_, world_);
+  return facts_;
+}
+
+void Agent::write_files() {
+  is_write_due_ = false;
+  const Instant begin = world_.clock.now();
+  supervisor_.sweep();
+  supervisor_.store_pidfds();
+  write_state();
+  host_.look(conf_, supervisor_);
+  const std::string host_error = host_.save();
+  const auto page = status_page(facts(), conf_, supervisor_, host_, world_);
+  if (observer_) observer_(true);  // what the look has found
   const auto written = world_.files.replace(state_dir_.status(), page, kPublicMode);
   world_.notifier.status(summary());
   write_cost_ = world_.clock.now() - begin;
-  if ((!written || !state_error_.empty()) && !has_ended_) {
+  if ((!written || !state_error_.empty() || !host_error.empty()) && !has_ended_) {
     // The directory may have been removed; making it again does no harm.
     static_cast<void>(world_.files.make_directories(state_dir_.path(), kStateDirMode));
     write_alarm_->set(world_.clock.now() + kStateRetry);
   }
 }
 
-void Agent::set_degraded(std::vector<std::string> sentences) {
-  degraded_ = std::move(sentences);
+void Agent::set_degraded(const std::string& what, std::vector<std::string> sentences) {
+  degraded_[what] = std::move(sentences);
+  on_change();
+}
+
+void Agent::set_listeners(std::vector<ListenerFact> listeners) {
+  facts_.listeners = std::move(listeners);
   on_change();
 }
 

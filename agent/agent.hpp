@@ -15,6 +15,7 @@
 #pragma once
 
 #include "agent/conf_keeper.hpp"
+#include "agent/host_watch.hpp"
 #include "agent/state_dir.hpp"
 #include "agent/status_page.hpp"
 #include "agent/supervisor.hpp"
@@ -24,6 +25,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,7 @@ struct AgentSettings {
   std::string state_dir;
   ConfTranslator translate_conf;  // none: the file is a conf
   SupervisorSettings supervisor;
+  std::vector<StorageSetting> storage;
   bool keeps_children = false;
   int pid = 0;
   std::uint32_t uid = 0;
@@ -56,11 +59,25 @@ class Agent {
   [[nodiscard]] Status start(Inheritance inheritance);
   void on_signal(int signal);
   void on_conf_change();
-  void on_line(ports::OutputId id, ports::Stream stream, std::string_view line) {
-    supervisor_.on_line(id, stream, line);
-  }
-  // For features that are found not to work after the start.
-  void set_degraded(std::vector<std::string> sentences);
+  void on_line(ports::OutputId id, ports::Stream stream, std::string_view line);
+  // For features that are found not to work after the start; `what` replaces what it said before.
+  void set_degraded(const std::string& what, std::vector<std::string> sentences);
+  void set_listeners(std::vector<ListenerFact> listeners);
+
+  // Who shows the agent to others (agent/api). Called on every change; `is_urgent` is false for a
+  // line of output, which may come thousands of times a second.
+  void set_observer(std::function<void(bool is_urgent)> observer);
+  // Reads the conf now. True: it is in force.
+  bool reload_now();
+  // What the next agent has to know is on disk after this, if it can be.
+  void save_now();
+  [[nodiscard]] const AgentFacts& facts();  // as of now
+  [[nodiscard]] const ConfKeeper& conf() const { return conf_; }
+  [[nodiscard]] HostWatch& host() { return host_; }
+  [[nodiscard]] World& world() { return world_; }
+  [[nodiscard]] bool is_started() const { return is_started_; }
+  [[nodiscard]] std::uint64_t conf_changes() const { return conf_changes_; }
+  [[nodiscard]] std::optional<WallTime> conf_changed_at() const { return conf_changed_at_; }
 
   [[nodiscard]] Supervisor& supervisor() { return supervisor_; }
   // What the next program needs, when this one replaces itself. Nothing is done by it.
@@ -70,7 +87,8 @@ class Agent {
 
  private:
   [[nodiscard]] wire::AgentState read_state(const std::string& inherited);
-  void reload();
+  bool reload();
+  void note_conf_change();
   void stop(int signal);
   void on_change();
   void write_files();
@@ -86,8 +104,12 @@ class Agent {
   std::function<void(int)> on_end_;
   ConfKeeper conf_;
   Supervisor supervisor_;
+  HostWatch host_;
   AgentFacts facts_;
-  std::vector<std::string> degraded_;
+  std::function<void(bool)> observer_;
+  std::map<std::string, std::vector<std::string>> degraded_;  // by feature
+  std::uint64_t conf_changes_ = 0;
+  std::optional<WallTime> conf_changed_at_;
   std::string boot_id_;
   std::string state_error_;  // the last reason why the state could not be written
   std::unique_ptr<ports::Alarm> write_alarm_;
@@ -95,6 +117,7 @@ class Agent {
   std::unique_ptr<ports::Alarm> beat_alarm_;
   Duration write_cost_{};
   bool is_write_due_ = false;
+  bool is_in_line_ = false;  // what changes now is a line of output
   bool is_started_ = false;
   bool is_stopping_ = false;
   bool has_ended_ = false;

@@ -88,6 +88,11 @@ class Supervisor {
   // Its record is kept, or the next agent would start it beside the one that may live.
   void hold_back(const ports::Found& found, const wire::ProcessRecord* record);
   void hold(const std::string& section);
+  // An administrator's order; false: there is no such section.
+  bool order(const std::string& section, const supervise::Event& event);
+  [[nodiscard]] bool is_held_back(const std::string& section) const {
+    return held_back_.contains(section);
+  }
 
   void apply(const LoadedConf& loaded);
   void reset();

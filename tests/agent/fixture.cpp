@@ -9,7 +9,7 @@ WithAgent::Instance::Instance(WithAgent& test) {
         if (agent) agent->on_line(id, stream, line);
       });
   world = std::make_unique<World>(World{clock, launcher, *output, test.log_, files, accounts,
-                                        processes, probe, cgroups, notifier, holders});
+                                        processes, probe, cgroups, notifier, holders, disks});
   AgentSettings settings;
   settings.version = "test";
   settings.conf_path = test.dir_.path("f.conf");
