@@ -8,8 +8,6 @@
 namespace fdbpack {
 namespace {
 
-using namespace std::chrono;
-
 void append_padded(std::string& to, std::int64_t number, std::size_t width) {
   const std::string digits = std::to_string(number);
   if (digits.size() < width) to.append(width - digits.size(), '0');
@@ -26,6 +24,7 @@ std::optional<std::int64_t> number_at(std::string_view text, std::size_t at, std
 }  // namespace
 
 std::string rfc3339(WallTime at) {
+  using namespace std::chrono;
   const auto day = floor<days>(at);
   const year_month_day date{day};
   const hh_mm_ss time{at - day};
@@ -48,6 +47,7 @@ std::string rfc3339(WallTime at) {
 }
 
 std::optional<WallTime> parse_rfc3339(std::string_view text) {
+  using namespace std::chrono;
   constexpr std::string_view kForm = "0000-00-00T00:00:00.000Z";
   if (text.size() != kForm.size()) return {};
   for (std::size_t i = 0; i < text.size(); ++i) {
