@@ -36,7 +36,8 @@ void write_processes(MetricsText& text, const Supervisor& supervisor) {
        [&](const Supervised& who) { return Number(is_up(who) ? 1 : 0); });
   each(text, supervisor, "fdbpack_agent_process_joined", Kind::gauge,
        "1 once the process has joined the database.", [](const Supervised& who) {
-         return Number(supervise::describe(who.state).joined_at ? 1 : 0);
+         const bool has_joined = supervise::describe(who.state).joined_at.has_value();
+         return who.is_join_unknown && !has_joined ? Number() : Number(has_joined ? 1 : 0);
        });
   each(text, supervisor, "fdbpack_agent_process_held", Kind::gauge,
        "1 while an administrator holds the process stopped.",

@@ -20,6 +20,7 @@ CORE_MODULES = {
     "metrics": {"base"},
     "conditions": {"base"},
     "model": {"base"},
+    "sidecar": {"base", "http", "model"},
     "conf": {"base", "model"},
     "place": {"base", "model"},
     "supervise": {"base", "model", "conf"},
