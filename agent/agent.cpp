@@ -298,10 +298,10 @@ void Agent::write_files() {
   supervisor_.sweep();
   supervisor_.store_pidfds();
   write_state();
-  host_.look(conf_, supervisor_);
+  const bool has_new_conditions = host_.look(conf_, supervisor_);
   const std::string host_error = host_.save();
   const auto page = status_page(facts(), conf_, supervisor_, host_, world_);
-  if (observer_) observer_(true);  // what the look has found
+  if (observer_ && has_new_conditions) observer_(true);
   const auto written = world_.files.replace(state_dir_.status(), page, kPublicMode);
   world_.notifier.status(summary());
   write_cost_ = world_.clock.now() - begin;

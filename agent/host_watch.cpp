@@ -127,12 +127,14 @@ conditions::HostFacts HostWatch::facts(const ConfKeeper& conf, const Supervisor&
   return facts;
 }
 
-void HostWatch::look(const ConfKeeper& conf, const Supervisor& supervisor) {
+bool HostWatch::look(const ConfKeeper& conf, const Supervisor& supervisor) {
   update_directories(supervisor);
   if (is_disk_due_) read_disks();
   const auto seen = conditions::observe(facts(conf, supervisor), book_);
-  if (book_.take(seen, world_.clock.wall())) is_dirty_ = true;
+  const bool is_changed = book_.take(seen, world_.clock.wall());
+  is_dirty_ |= is_changed;
   set_alarm();
+  return is_changed;
 }
 
 // The moment at which a look would find something else although nothing happened.

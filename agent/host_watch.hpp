@@ -48,8 +48,8 @@ class HostWatch {
 
   // What an earlier agent knew.
   void restore();
-  // After every change, and now and then.
-  void look(const ConfKeeper& conf, const Supervisor& supervisor);
+  // After every change, and now and then. True: there are other conditions than before.
+  bool look(const ConfKeeper& conf, const Supervisor& supervisor);
   // Writes what the next agent is to know, if that has changed. Why not, when it cannot.
   [[nodiscard]] std::string save();
   // Somebody wants to know who uses how much.

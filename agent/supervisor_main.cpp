@@ -44,6 +44,8 @@ constexpr int kUnavailable = 69;  // sysexits: somebody else holds the lock
 constexpr int kFailure = 1;
 constexpr auto kHttpGrace = std::chrono::milliseconds(300);
 constexpr std::size_t kConfigBytesMax = 16 * 1024 * 1024;
+// Pages of this size go back to the system when they are gone, instead of leaving holes.
+constexpr int kMappedBytesMin = 64 * 1024;
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
@@ -336,6 +338,7 @@ void Program::replace_self() {
 }  // namespace
 
 int main_of_supervisor(int argc, char** argv) {
+  ::mallopt(M_MMAP_THRESHOLD, kMappedBytesMin);
   const auto parsed = parse_options(argc, argv);
   if (const auto* exit_code = std::get_if<ExitCode>(&parsed)) return exit_code->code;
   const auto& options = std::get<Options>(parsed);
