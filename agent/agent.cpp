@@ -27,6 +27,7 @@ Agent::Agent(World& world, AgentSettings settings, std::function<void(int)> on_e
       conf_(world, settings_.conf_path, state_dir_, settings_.pid, settings_.translate_conf,
             settings_.read_conf),
       supervisor_(world, settings_.supervisor, [this] { on_change(); }),
+      host_(world, state_dir_, settings_.storage, [this] { on_change(); }),
       boot_id_(world.processes.boot_id()),
       search_alarm_(world.clock.make_alarm([this] { search_again(); })),
       write_alarm_(world.clock.make_alarm([this] { write_files(); })),
@@ -54,8 +55,18 @@ wire::AgentState Agent::read_state(const std::string& inherited) {
   }
   auto state = wire::parse_agent_state(text);
   if (!state) return ignore(state.error().message);
-  if (state->boot_id != boot_id_) return ignore("it is from another boot of this machine");
   if (state->agent_id != settings_.supervisor.agent_id) return ignore("it is another agent's");
+  if (state->boot_id != boot_id_) {
+    static_cast<void>(ignore("it is from another boot of this machine"));
+    // What an administrator stopped stays stopped, whatever became of its process.
+    std::erase_if(state->processes, [](const auto& record) { return !record.is_held; });
+    for (auto& record : state->processes) {
+      supervise::ProcessRecord held;
+      held.section = record.section;
+      held.is_held = true;
+      record = std::move(held);
+    }
+  }
   return *std::move(state);
 }
 
@@ -65,6 +76,7 @@ Status Agent::start(Inheritance inheritance) {
                      "There is no state directory: " + made.error().message);
   }
   recorded_ = read_state(inheritance.state);
+  host_.restore();
   conf_.restore();
   const auto findings = search(std::move(inheritance.pidfds));
   for (const auto& note : findings.notes) {
@@ -78,6 +90,7 @@ Status Agent::start(Inheritance inheritance) {
     return fail(ErrorCode::not_found, "No configuration file at " + settings_.conf_path);
   }
   take_over(findings, inheritance);
+  if (is_loaded) note_conf_change();
   if (conf_.in_force() != nullptr) supervisor_.apply(*conf_.in_force());
   is_started_ = true;
   on_change();
@@ -155,9 +168,38 @@ void Agent::on_conf_change() {
   if (!is_stopping_) reload(supervise::LoadCause::found);
 }
 
-void Agent::reload(supervise::LoadCause cause) {
-  if (conf_.load(supervisor_.live(), cause)) supervisor_.apply(*conf_.in_force());
+bool Agent::reload(supervise::LoadCause cause) {
+  const bool is_loaded = conf_.load(supervisor_.live(), cause);
+  if (is_loaded) {
+    note_conf_change();
+    supervisor_.apply(*conf_.in_force());
+  }
   on_change();
+  return is_loaded;
+}
+
+void Agent::note_conf_change() {
+  ++conf_changes_;
+  conf_changed_at_ = world_.clock.wall();
+}
+
+bool Agent::reload_now() {
+  return !is_stopping_ && reload(supervise::LoadCause::asked);
+}
+
+void Agent::save_now() {
+  write_state();
+  static_cast<void>(host_.save());  // it is tried again, and shown, with the next files
+}
+
+void Agent::set_observer(std::function<void(bool)> observer) {
+  observer_ = std::move(observer);
+}
+
+void Agent::on_line(ports::OutputId id, ports::Stream stream, std::string_view line) {
+  is_in_line_ = true;
+  supervisor_.on_line(id, stream, line);
+  is_in_line_ = false;
 }
 
 void Agent::stop(int) {
@@ -202,6 +244,7 @@ void Agent::on_change() {
         std::clamp<Duration>(write_cost_ * kWriteCostShare, kWriteDelay, kWriteDelayMax);
     write_alarm_->set(world_.clock.now() + delay);
   }
+  if (observer_) observer_(!is_in_line_);
   check_ended();
 }
 
@@ -235,14 +278,12 @@ void Agent::write_state() {
   state_error_ = error;
 }
 
-void Agent::write_files() {
-  is_write_due_ = false;
-  const Instant begin = world_.clock.now();
-  supervisor_.sweep();
-  supervisor_.store_pidfds();
-  write_state();
+const AgentFacts& Agent::facts() {
   facts_.is_stopping = is_stopping_;
-  facts_.degraded = degraded_;
+  facts_.degraded.clear();
+  for (const auto& [what, sentences] : degraded_) {
+    facts_.degraded.insert(facts_.degraded.end(), sentences.begin(), sentences.end());
+  }
   if (const auto sentence = world_.cgroups.degraded(); !sentence.empty()) {
     facts_.degraded.push_back(sentence);
   }
@@ -252,19 +293,36 @@ void Agent::write_files() {
   for (auto& sentence : supervisor_.held_back())
     facts_.degraded.push_back(std::move(sentence));
   if (!state_error_.empty()) facts_.degraded.push_back("the state is not kept: " + state_error_);
-  const auto page = status_page(facts_, conf_, supervisor_, world_);
+  return facts_;
+}
+
+void Agent::write_files() {
+  is_write_due_ = false;
+  const Instant begin = world_.clock.now();
+  supervisor_.sweep();
+  supervisor_.store_pidfds();
+  write_state();
+  const bool has_new_conditions = host_.look(conf_, supervisor_);
+  const std::string host_error = host_.save();
+  const auto page = status_page(facts(), conf_, supervisor_, host_, world_);
+  if (observer_ && has_new_conditions) observer_(true);
   const auto written = world_.files.replace(state_dir_.status(), page, kPublicMode);
   world_.notifier.status(summary());
   write_cost_ = world_.clock.now() - begin;
-  if ((!written || !state_error_.empty()) && !has_ended_) {
+  if ((!written || !state_error_.empty() || !host_error.empty()) && !has_ended_) {
     // The directory may have been removed; making it again does no harm.
     static_cast<void>(world_.files.make_directories(state_dir_.path(), kStateDirMode));
     write_alarm_->set(world_.clock.now() + kStateRetry);
   }
 }
 
-void Agent::set_degraded(std::vector<std::string> sentences) {
-  degraded_ = std::move(sentences);
+void Agent::set_degraded(const std::string& what, std::vector<std::string> sentences) {
+  degraded_[what] = std::move(sentences);
+  on_change();
+}
+
+void Agent::set_listeners(std::vector<ListenerFact> listeners) {
+  facts_.listeners = std::move(listeners);
   on_change();
 }
 

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "agent/conf_keeper.hpp"
+#include "agent/host_watch.hpp"
 #include "agent/state_dir.hpp"
 #include "agent/status_page.hpp"
 #include "agent/supervisor.hpp"
@@ -26,6 +27,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,7 @@ struct AgentSettings {
   bool waits_for_conf = false;      // without a conf the agent starts all the same
   std::function<void()> on_change;  // something about conf or processes is new; called often
   SupervisorSettings supervisor;
+  std::vector<StorageSetting> storage;
   bool keeps_children = false;
   int pid = 0;
   std::uint32_t uid = 0;
@@ -61,14 +64,27 @@ class Agent {
   [[nodiscard]] Status start(Inheritance inheritance);
   void on_signal(int signal);
   void on_conf_change();
-  void on_line(ports::OutputId id, ports::Stream stream, std::string_view line) {
-    supervisor_.on_line(id, stream, line);
-  }
-  // For features that are found not to work after the start.
-  void set_degraded(std::vector<std::string> sentences);
+  void on_line(ports::OutputId id, ports::Stream stream, std::string_view line);
+  // For features that are found not to work after the start; `what` replaces what it said before.
+  void set_degraded(const std::string& what, std::vector<std::string> sentences);
+  void set_listeners(std::vector<ListenerFact> listeners);
+
+  // Who shows the agent to others (agent/api). Called on every change; `is_urgent` is false for a
+  // line of output, which may come thousands of times a second.
+  void set_observer(std::function<void(bool is_urgent)> observer);
+  // Reads the conf now. True: it is in force.
+  bool reload_now();
+  // What the next agent has to know is on disk after this, if it can be.
+  void save_now();
+  [[nodiscard]] const AgentFacts& facts();  // as of now
+  [[nodiscard]] const ConfKeeper& conf() const { return conf_; }
+  [[nodiscard]] HostWatch& host() { return host_; }
+  [[nodiscard]] World& world() { return world_; }
+  [[nodiscard]] bool is_started() const { return is_started_; }
+  [[nodiscard]] std::uint64_t conf_changes() const { return conf_changes_; }
+  [[nodiscard]] std::optional<WallTime> conf_changed_at() const { return conf_changed_at_; }
 
   [[nodiscard]] Supervisor& supervisor() { return supervisor_; }
-  [[nodiscard]] const ConfKeeper& conf() const { return conf_; }
   // What the next program needs, when this one replaces itself. Nothing is done by it.
   [[nodiscard]] wire::AgentState state();
   void describe_descriptors(wire::Handover& handover) const;
@@ -79,7 +95,8 @@ class Agent {
   [[nodiscard]] ports::Findings search(std::vector<int> handed);
   void take_over(const ports::Findings& findings, const Inheritance& inheritance);
   void search_again();
-  void reload(supervise::LoadCause cause);
+  bool reload(supervise::LoadCause cause);
+  void note_conf_change();
   void stop(int signal);
   void on_change();
   void write_files();
@@ -95,8 +112,12 @@ class Agent {
   std::function<void(int)> on_end_;
   ConfKeeper conf_;
   Supervisor supervisor_;
+  HostWatch host_;
   AgentFacts facts_;
-  std::vector<std::string> degraded_;
+  std::function<void(bool)> observer_;
+  std::map<std::string, std::vector<std::string>> degraded_;  // by feature
+  std::uint64_t conf_changes_ = 0;
+  std::optional<WallTime> conf_changed_at_;
   std::string boot_id_;
   std::string state_error_;    // the last reason why the state could not be written
   wire::AgentState recorded_;  // by the agent before; forgotten when nobody is in doubt any more
@@ -106,6 +127,7 @@ class Agent {
   std::unique_ptr<ports::Alarm> beat_alarm_;
   Duration write_cost_{};
   bool is_write_due_ = false;
+  bool is_in_line_ = false;  // what changes now is a line of output
   bool is_started_ = false;
   bool is_stopping_ = false;
   bool has_ended_ = false;

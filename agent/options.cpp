@@ -48,6 +48,7 @@ void add_common(CLI::App& app, Options& options, double& grace_s) {
   app.add_option("--stop-grace", grace_s, "Seconds from SIGTERM to SIGKILL")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
+  add_http_options(app, options.http);
 }
 
 std::string absolute(const std::string& path) {
@@ -67,6 +68,12 @@ int finish(Options& options) {
   }
   if (options.dies_with_agent && options.keeps_children) {
     return refuse("--die-with-agent and --keep-children exclude each other");
+  }
+  // A configuration may complete them later; alone they must make sense in `monitor`.
+  if (options.mode == Mode::monitor) {
+    if (const auto http = with_options({}, options.http, "/"); !http) {
+      return refuse(http.error().message);
+    }
   }
   options.conf_path = absolute(options.conf_path);
   options.lock_path = absolute(options.lock_path);

@@ -3,6 +3,7 @@
 // The command line, checked.
 #pragma once
 
+#include "agent/http_options.hpp"
 #include "fdbpack/base/instant.hpp"
 
 #include <string>
@@ -26,6 +27,7 @@ struct Options {
   bool dies_with_agent = false;
   bool keeps_children = false;
   Duration stop_grace = std::chrono::seconds(10);
+  HttpOptions http;
 };
 
 struct ExitCode {

@@ -6,7 +6,9 @@
 //     lock              0640    held by the one agent that uses the directory
 //     state.json        0600    processes left running, for the agent after it (wire/agent_state)
 //     last-good.conf    0600    the conf in force; guards against a broken one over a restart
+//     host.json         0600    conditions and draining, which outlive agents and boots
 //     status.json       0644    what an administrator or another program may read
+//     agent.sock        0660    HTTP (docs/http-api.md)
 //
 // All of it is replaced whole. None of it is needed: without it processes are found by their marks,
 // and the conf is taken as it is.
@@ -29,6 +31,8 @@ class StateDir {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string state() const { return path_ + "/state.json"; }
   [[nodiscard]] std::string last_good_conf() const { return path_ + "/last-good.conf"; }
+  [[nodiscard]] std::string host() const { return path_ + "/host.json"; }
+  [[nodiscard]] std::string socket() const { return path_ + "/agent.sock"; }
   [[nodiscard]] std::string status() const { return path_ + "/status.json"; }
 
   // Tells this agent's processes from those of another agent on the host: the same for each agent

@@ -1,43 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/status_page.hpp"
 
+#include "agent/api/host_json.hpp"
+#include "fdbpack/base/calendar.hpp"
 #include "fdbpack/wire/json_writer.hpp"
-
-#include <time.h>
-
-#include <array>
-#include <cstdio>
 
 namespace fdbpack::agent {
 namespace {
 
 using wire::JsonWriter;
-
-std::string rfc3339(WallTime at) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
-  const time_t time = seconds.time_since_epoch().count();
-  tm parts{};
-  ::gmtime_r(&time, &parts);
-  std::array<char, 40> text{};
-  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
-  const auto milliseconds = static_cast<int>((at - seconds).count());
-  std::array<char, 8> fraction{};
-  std::snprintf(fraction.data(), fraction.size(), ".%03dZ", milliseconds % 1000);
-  return std::string(text.data(), size) + fraction.data();
-}
-
-// Turns points on the monotonic clock into calendar time.
-class Calendar {
- public:
-  explicit Calendar(const ports::Clock& clock) : now_(clock.now()), wall_(clock.wall()) {}
-  [[nodiscard]] std::string at(Instant instant) const {
-    return rfc3339(wall_ - std::chrono::duration_cast<std::chrono::milliseconds>(now_ - instant));
-  }
-
- private:
-  Instant now_;
-  WallTime wall_;
-};
 
 void write_agent(JsonWriter& json, const AgentFacts& facts, const Supervisor& supervisor,
                  const World& world) {
@@ -53,6 +24,13 @@ void write_agent(JsonWriter& json, const AgentFacts& facts, const Supervisor& su
   json.key("degraded").begin_array();
   for (const auto& sentence : facts.degraded)
     json.value(sentence);
+  json.end_array();
+  json.key("http").begin_array();
+  for (const auto& listener : facts.listeners) {
+    json.begin_object().member("place", listener.place).member("open", listener.is_open);
+    if (!listener.is_open) json.member("reason", listener.trouble);
+    json.end_object();
+  }
   json.end_array();
 }
 
@@ -119,10 +97,12 @@ void write_output(JsonWriter& json, const Supervised& who, const World& world) {
   json.end_array();
 }
 
+}  // namespace
+
 void write_process(JsonWriter& json, const Supervised& who, const Calendar& calendar,
                    const World& world) {
   const supervise::View view = supervise::describe(who.state);
-  json.key(who.section).begin_object().member("state", view.name);
+  json.begin_object().member("state", view.name);
   json.member("since", calendar.at(view.since));
   if (view.pid) json.member("pid", *view.pid);
   if (supervise::is_alive(who.state)) json.member("started_at", rfc3339(who.started_wall));
@@ -152,13 +132,13 @@ void write_process(JsonWriter& json, const Supervised& who, const Calendar& cale
   if (who.command) {
     json.key("argv").begin_array();
     for (const auto& argument : who.launch_argv.empty() ? who.command->argv : who.launch_argv) {
-      json.value(argument);
+      json.value(without_secret(argument));
     }
     json.end_array();
     if (view.pending == supervise::PendingChange::command && !who.running_argv.empty()) {
       json.key("running_argv").begin_array();
       for (const auto& argument : who.running_argv)
-        json.value(argument);
+        json.value(without_secret(argument));
       json.end_array();
     }
   }
@@ -166,20 +146,28 @@ void write_process(JsonWriter& json, const Supervised& who, const Calendar& cale
   json.end_object();
 }
 
-}  // namespace
+void write_processes(JsonWriter& json, const Supervisor& supervisor, const World& world) {
+  const Calendar calendar(world.clock);
+  json.key("processes").begin_object();
+  for (const auto& [section, who] : supervisor.processes()) {
+    json.key(section);
+    write_process(json, *who, calendar, world);
+  }
+  json.end_object();
+}
 
 std::string status_page(const AgentFacts& facts, const ConfKeeper& conf,
-                        const Supervisor& supervisor, const World& world) {
-  const Calendar calendar(world.clock);
+                        const Supervisor& supervisor, const HostWatch& host, const World& world) {
   JsonWriter json;
   json.begin_object();
   write_agent(json, facts, supervisor, world);
   write_conf(json, conf);
-  json.key("processes").begin_object();
-  for (const auto& [section, who] : supervisor.processes()) {
-    write_process(json, *who, calendar, world);
-  }
-  json.end_object().end_object();
+  wire::write_draining(json, host.draining());
+  wire::write_conditions(json, host.conditions());
+  write_storage(json, host);
+  write_addresses(json, supervisor);
+  write_processes(json, supervisor, world);
+  json.end_object();
   return std::move(json).text() + "\n";
 }
 

@@ -95,6 +95,8 @@ class Supervisor {
   // Somebody may live who is not supervised.
   [[nodiscard]] bool has_doubts() const { return !held_back_.empty() || !shortage_.empty(); }
   void hold(const std::string& section);
+  // An administrator's order; false: there is no such section.
+  bool order(const std::string& section, const supervise::Event& event);
 
   void apply(const LoadedConf& loaded);
   void reset();

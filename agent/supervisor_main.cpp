@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `monitor` and `run`: builds the parts of the supervisor and runs them.
+#include "adapters/http/service.hpp"
 #include "adapters/posix/accounts.hpp"
 #include "adapters/posix/cgroups.hpp"
 #include "adapters/posix/conf_watch.hpp"
+#include "adapters/posix/disk_gauge.hpp"
 #include "adapters/posix/files.hpp"
 #include "adapters/posix/holders.hpp"
 #include "adapters/posix/inherited_fds.hpp"
@@ -18,6 +20,7 @@
 #include "adapters/posix/steady_clock.hpp"
 #include "adapters/systemd/notifier.hpp"
 #include "agent/agent.hpp"
+#include "agent/api/api.hpp"
 #include "agent/modes.hpp"
 #include "agent/options.hpp"
 #include "agent/rendered_conf.hpp"
@@ -39,6 +42,10 @@ namespace {
 
 constexpr int kUnavailable = 69;  // sysexits: somebody else holds the lock
 constexpr int kFailure = 1;
+constexpr auto kHttpGrace = std::chrono::milliseconds(300);
+constexpr std::size_t kConfigBytesMax = 16 * 1024 * 1024;
+// Pages of this size go back to the system when they are gone, instead of leaving holes.
+constexpr int kMappedBytesMin = 64 * 1024;
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
@@ -90,6 +97,9 @@ class Program {
   Status lock_state();
   AgentSettings settings() const;
   Inheritance inheritance();
+  void read_config();
+  void start_http();
+  void on_end(int code);
   void on_signal(int signal);
   void replace_self();
 
@@ -108,6 +118,10 @@ class Program {
   std::optional<posix::LockFile> lock_;
   std::optional<posix::LockFile> state_lock_;  // none: the directory cannot be written to
   std::optional<Agent> agent_;
+  http::ServiceSettings http_;
+  std::vector<StorageSetting> storage_;
+  std::optional<Api> api_;
+  std::optional<http_server::HttpService> service_;
   int exit_code_ = 0;
 };
 
@@ -147,7 +161,71 @@ AgentSettings Program::settings() const {
   settings.supervisor.dies_with_agent = options_.dies_with_agent;
   settings.supervisor.limits = limits_;
   settings.supervisor.random_seed = random_seed();
+  settings.storage = storage_;
   return settings;
+}
+
+// What of the configuration counts from the start on; the rest is the agent's matter. A
+// configuration that is wrong is refused there, with its reasons.
+void Program::read_config() {
+  http::ServiceSettings defaults;
+  defaults.listen = {{"127.0.0.1", 4490, http::ListenPlace::Security::automatic}};
+  defaults.socket_path = StateDir(options_.state_dir).socket();
+  defaults.operator_uids = {0, ::geteuid()};
+  http_ = defaults;
+  if (options_.mode == Mode::run) {
+    posix::PosixFiles files;
+    const auto text = files.read(options_.conf_path, kConfigBytesMax);
+    const auto config = wire::parse_agent_config(text ? *text : "", defaults);
+    if (config) {
+      http_ = config->http;
+      for (const auto& unit : config->storage)
+        storage_.push_back({unit.type, unit.key, unit.path});
+    }
+  }
+  auto settings = with_options(http_, options_.http, directory_);
+  if (settings) {
+    http_ = *std::move(settings);
+    return;
+  }
+  log_.write(supervise::Severity::error, kLogName,
+             "HTTP is served on the unix socket only: " + settings.error().message);
+  http_ = {};
+  http_.socket_path = defaults.socket_path;
+  http_.operator_uids = defaults.operator_uids;
+}
+
+// Supervision does not wait for it and does not depend on it.
+void Program::start_http() {
+  api_.emplace(*agent_, http_, [this] {
+    const auto& totals = service_->server().totals();
+    return ServiceCounts{totals.requests,    totals.bad_requests,
+                         totals.connections, service_->server().open_connections(),
+                         totals.refused,     totals.evicted,
+                         totals.timeouts,    totals.handshake_failures};
+  });
+  const auto note = [this](std::string_view what) {
+    log_.write(supervise::Severity::info, kLogName, what);
+  };
+  const auto on_change = [this] {
+    std::vector<ListenerFact> facts;
+    std::vector<std::string> sentences;
+    for (const auto& place : service_->places()) {
+      facts.push_back({place.name, place.is_open, place.trouble});
+      if (!place.is_open) sentences.push_back("no HTTP on " + place.name + ": " + place.trouble);
+    }
+    agent_->set_listeners(std::move(facts));
+    agent_->set_degraded("http", std::move(sentences));
+  };
+  service_.emplace(io_, *api_, http_, note, on_change);
+  service_->start();
+}
+
+void Program::on_end(int code) {
+  exit_code_ = code;
+  if (!service_) return io_.stop();
+  api_->end_all();
+  service_->stop(kHttpGrace, [this] { io_.stop(); });
 }
 
 Inheritance Program::inheritance() {
@@ -211,12 +289,11 @@ int Program::run(posix::Daemon* daemon) {
   posix::ConnectProbe probe(io_, clock_);
   posix::DelegatedCgroups cgroups(options_.cgroup);
   posix::ProcHolders holders;
-  World world{clock_,    launcher, output,  log_,     files,  accounts,
-              processes, probe,    cgroups, notifier, holders};
-  agent_.emplace(world, settings(), [this](int code) {
-    exit_code_ = code;
-    io_.stop();
-  });
+  posix::ThreadedDiskGauge disks(io_, clock_);
+  World world{clock_,    launcher, output,  log_,     files,   accounts,
+              processes, probe,    cgroups, notifier, holders, disks};
+  read_config();
+  agent_.emplace(world, settings(), [this](int code) { on_end(code); });
   posix::ConfWatch watch(io_, clock_, options_.conf_path, [this] { agent_->on_conf_change(); });
   log_.write(supervise::Severity::info, kLogName, "Watching conf file " + options_.conf_path);
   posix::SignalWatch signals(io_, posix::heard_signals(),
@@ -229,14 +306,18 @@ int Program::run(posix::Daemon* daemon) {
     return kFailure;
   }
   if (watch.is_degraded()) {
-    agent_->set_degraded({"changes of the conf are looked for every ten seconds only"});
+    agent_->set_degraded("conf watch",
+                         {"changes of the conf are looked for every ten seconds only"});
   }
   if (daemon != nullptr) daemon->report(0);
   inherited_ = {};
+  start_http();
   ::malloc_trim(0);
   io_.run();
   lock_->remove();
   log_.flush();
+  service_.reset();
+  api_.reset();
   agent_.reset();
   return exit_code_;
 }
@@ -272,6 +353,7 @@ void Program::replace_self() {
 }  // namespace
 
 int main_of_supervisor(int argc, char** argv) {
+  ::mallopt(M_MMAP_THRESHOLD, kMappedBytesMin);
   const auto parsed = parse_options(argc, argv);
   if (const auto* exit_code = std::get_if<ExitCode>(&parsed)) return exit_code->code;
   const auto& options = std::get<Options>(parsed);

@@ -55,6 +55,13 @@ std::vector<std::string> Supervisor::held_back() const {
   return sentences;
 }
 
+bool Supervisor::order(const std::string& section, const supervise::Event& event) {
+  const auto found = processes_.find(section);
+  if (found == processes_.end()) return false;
+  dispatch(*found->second, event);
+  return true;
+}
+
 void Supervisor::store_pidfds() {
   for (const auto& [section, who] : processes_) {
     if (!who->child || who->is_stored) continue;

@@ -6,6 +6,7 @@
 #include "ports/accounts.hpp"
 #include "ports/cgroups.hpp"
 #include "ports/clock.hpp"
+#include "ports/disk_gauge.hpp"
 #include "ports/files.hpp"
 #include "ports/holders.hpp"
 #include "ports/launcher.hpp"
@@ -29,6 +30,7 @@ struct World {
   ports::Cgroups& cgroups;
   ports::Notifier& notifier;
   ports::Holders& holders;
+  ports::DiskGauge& disks;
 };
 
 // fdbmonitor's name for itself in the log; a drop-in says the same.

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace fdbpack::http_server {
 namespace {
@@ -84,6 +85,19 @@ bool parse_address(const TcpPlace& place, SocketAddress& address, ::socklen_t& s
     return true;
   }
   return false;
+}
+
+// The further groups of the process at the other end.
+std::vector<std::uint32_t> groups_of(int fd) {
+  std::vector<std::uint32_t> groups(64);
+  ::socklen_t size = static_cast<::socklen_t>(groups.size() * sizeof groups[0]);
+  int outcome = ::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size);
+  if (outcome != 0 && errno == ERANGE) {  // `size` says how much it takes
+    groups.resize(size / sizeof groups[0]);
+    outcome = ::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size);
+  }
+  groups.resize(outcome == 0 ? size / sizeof groups[0] : 0);
+  return groups;
 }
 
 }  // namespace
@@ -178,7 +192,8 @@ http::Peer peer_of(int fd) {
     ::ucred credentials{};
     ::socklen_t length = sizeof credentials;
     if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0) {
-      peer.credentials = http::UnixCredentials{credentials.pid, credentials.uid, credentials.gid};
+      peer.credentials =
+          http::UnixCredentials{credentials.pid, credentials.uid, credentials.gid, groups_of(fd)};
     }
   }
   peer.address = text.data();

@@ -32,8 +32,12 @@ void grant(AccessDecision& decision, Access access, std::string by) {
 void by_place(AccessDecision& decision, const Peer& peer, const AccessPolicy& policy) {
   if (peer.credentials) {
     const std::string who = "unix uid " + std::to_string(peer.credentials->uid);
+    const auto& groups = peer.credentials->groups;
     const bool is_operator = contains(policy.operator_uids, peer.credentials->uid) ||
-                             contains(policy.operator_gids, peer.credentials->gid);
+                             contains(policy.operator_gids, peer.credentials->gid) ||
+                             std::any_of(groups.begin(), groups.end(), [&](std::uint32_t gid) {
+                               return contains(policy.operator_gids, gid);
+                             });
     grant(decision, is_operator ? Access::operate : Access::read, who);
   } else if (peer.is_loopback && policy.is_loopback_trusted_to_read) {
     grant(decision, Access::read, "loopback");
@@ -83,6 +87,10 @@ AccessDecision decide_access(const Request& request, const AccessPolicy& policy)
       decision.is_token_wrong = true;
       return decision;
     }
+    // Who could listen on the way has the token now; it is no good there.
+    const bool is_overheard =
+        !request.peer.is_tls && !request.peer.is_loopback && !request.peer.credentials;
+    if (is_overheard) return decision;
     grant(decision, may_operate ? Access::operate : Access::read, "bearer token");
   }
   by_place(decision, request.peer, policy);

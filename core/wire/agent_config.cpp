@@ -5,6 +5,7 @@
 #include "fdbpack/conf/path.hpp"
 #include "fdbpack/model/custom_parameter.hpp"
 #include "fdbpack/model/process_settings.hpp"
+#include "fdbpack/wire/http_config.hpp"
 #include "fdbpack/wire/json_reader.hpp"
 
 #include <map>
@@ -158,13 +159,27 @@ class Occupied {
   std::map<std::string, std::string> directories_;
 };
 
+ConfiguredStorage read_storage(const JsonReader& reader) {
+  ConfiguredStorage storage;
+  ObjectReader object(reader);
+  read_string(object, "type", storage.type);
+  require_string(object, "key", storage.key);
+  require_string(object, "path", storage.path);
+  if (!storage.path.empty() && storage.path.front() != '/') {
+    reader.refuse("the path must be absolute");
+  }
+  object.finish();
+  return storage;
+}
+
 }  // namespace
 
-Reading<AgentConfig> parse_agent_config(std::string_view text) {
+Reading<AgentConfig> parse_agent_config(std::string_view text, http::ServiceSettings http) {
   Violations violations;
   const auto document = parse_json(text, violations);
   if (!document) return tl::unexpected(violations);
   AgentConfig config;
+  config.http = std::move(http);
   ObjectReader object(JsonReader(*document, violations));
   read_string(object, "binaryDirectory", config.binary_directory);
   read_string(object, "user", config.user);
@@ -181,6 +196,11 @@ Reading<AgentConfig> parse_agent_config(std::string_view text) {
       }
     }
   }
+  if (const auto storage = object.optional("storage")) {
+    for (const auto& item : storage->items(kGroupsMax))
+      config.storage.push_back(read_storage(item));
+  }
+  if (const auto service = object.optional("http")) read_http_config(*service, config.http);
   object.finish();
   if (!violations.empty()) return tl::unexpected(violations);
   return config;

@@ -10,7 +10,7 @@ WithAgent::Instance::Instance(WithAgent& test) {
       });
   ports::Cgroups& cgroups = test.cgroups_ != nullptr ? *test.cgroups_ : no_cgroups;
   world = std::make_unique<World>(World{clock, launcher, *output, test.log_, files, accounts,
-                                        processes, probe, cgroups, notifier, holders});
+                                        processes, probe, cgroups, notifier, holders, disks});
   AgentSettings settings;
   settings.version = "test";
   settings.conf_path = test.dir_.path("f.conf");

@@ -7,6 +7,7 @@
 #include "adapters/posix/accounts.hpp"
 #include "adapters/posix/cgroups.hpp"
 #include "adapters/posix/conf_watch.hpp"
+#include "adapters/posix/disk_gauge.hpp"
 #include "adapters/posix/files.hpp"
 #include "adapters/posix/holders.hpp"
 #include "adapters/posix/launcher.hpp"
@@ -73,6 +74,7 @@ class WithAgent : public testing::Test {
     posix::DelegatedCgroups no_cgroups{"off"};
     SilentNotifier notifier;
     posix::ProcHolders holders;
+    posix::ThreadedDiskGauge disks{io, clock};
     std::unique_ptr<World> world;
     std::unique_ptr<Agent> agent;
     std::unique_ptr<posix::ConfWatch> watch;

@@ -51,7 +51,7 @@ class Program : public testing::Test {
   }
   std::vector<std::string> monitor(std::vector<std::string> more = {}) {
     std::vector<std::string> all = {"monitor", "--conffile", dir_.path("f.conf"),
-                                    "--lockfile=" + dir_.path("l.pid")};
+                                    "--lockfile=" + dir_.path("l.pid"), "--listen", "off"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }

@@ -3,10 +3,13 @@
 // The path of a request: parser, router, access, conditional answer. The first byte says how the
 // rest is cut into reads; where the cuts are must not change what is understood.
 #include "adapters/http/request_parser.hpp"
+#include "agent/api/routes.hpp"
 #include "fdbpack/http/access.hpp"
 #include "fdbpack/http/answer.hpp"
+#include "fdbpack/http/guard.hpp"
 #include "fdbpack/http/peer_rules.hpp"
 #include "fdbpack/http/router.hpp"
+#include "fdbpack/http/target.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -19,12 +22,11 @@ namespace {
 using http_server::RequestParser;
 using Step = RequestParser::Step;
 
+// The agent's own, and one that takes the rest of a path.
 const http::Router& router() {
   static const http::Router made = [] {
-    http::Router result;
-    result.add({http::Method::get, "/v1/processes/{id}", http::Access::read, 1});
-    result.add({http::Method::post, "/v1/processes/{id}/restart", http::Access::operate, 2});
-    result.add({http::Method::get, "/check_hash/{path...}", http::Access::read, 3});
+    http::Router result = agent::make_routes();
+    result.add({http::Method::get, "/check_hash/{path...}", http::Access::read, 1000});
     return result;
   }();
   return made;
@@ -56,6 +58,8 @@ std::string understand(std::string_view input, std::size_t piece) {
     if (request.body.size() > 64) std::abort();
     const http::RouteMatch match = router().match(request.method, request.target);
     const http::AccessDecision access = http::decide_access(request, {});
+    static_cast<void>(http::refusal_of_origin(request, {}));
+    if (const auto query = http::parse_query(match.query)) log += std::to_string(query->size());
     const http::Outgoing answer(http::Page::make("text/plain", request.body), request);
     log += request.method_name + ' ' + request.target + ' ' + request.body + ' ' +
            std::to_string(static_cast<int>(match.outcome)) + match.allow + access.by +

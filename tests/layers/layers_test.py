@@ -17,6 +17,8 @@ from pathlib import Path
 CORE_MODULES = {
     "base": set(),
     "http": {"base"},
+    "metrics": {"base"},
+    "conditions": {"base"},
     "model": {"base"},
     "sidecar": {"base", "http", "model"},
     "conf": {"base", "model"},
@@ -24,7 +26,7 @@ CORE_MODULES = {
     "launcher": {"base", "model", "conf"},
     "supervise": {"base", "model", "conf"},
     "reconcile": {"base", "model", "conf", "place", "supervise"},
-    "wire": {"base", "model", "conf", "place", "launcher", "supervise", "reconcile"},
+    "wire": {"base", "http", "conditions", "model", "conf", "place", "launcher", "supervise", "reconcile"},
 }
 LOOPS = {"agent", "coordinator", "cli"}
 IS_MAIN = re.compile(r"(^|_)main\.cpp$")  # builds the parts of a program: the only files that see adapters too

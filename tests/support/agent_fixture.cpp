@@ -87,7 +87,12 @@ std::vector<std::string> AgentTest::command(const AgentOptions& options) const {
     argv.push_back("--statedir");
     argv.push_back(dir_.file("state"));
   }
-  argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
+  // Agents of tests that run at the same time would want one port.
+  const auto& more = options.arguments;
+  if (std::find(more.begin(), more.end(), "--listen") == more.end()) {
+    argv.insert(argv.end(), {"--listen", "off"});
+  }
+  argv.insert(argv.end(), more.begin(), more.end());
   return argv;
 }
 

@@ -11,7 +11,8 @@
 //   + certificate by operate rules        yes     yes
 //   + bearer token of that role           yes     yes
 //
-// A wrong token gives nothing at all, so that a mistake is seen and not papered over.
+// A wrong token gives nothing at all, so that a mistake is seen and not papered over; neither does
+// one that came over the network without TLS.
 #pragma once
 
 #include "fdbpack/http/message.hpp"

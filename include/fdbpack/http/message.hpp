@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fdbpack::http {
 
@@ -23,6 +24,7 @@ struct UnixCredentials {
   std::int64_t pid = 0;
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
+  std::vector<std::uint32_t> groups;  // the further ones
 
   bool operator==(const UnixCredentials&) const = default;
 };

@@ -10,7 +10,9 @@
 //       "logDirectory": "/var/log/foundationdb", "logGroup": "", "machine": "db-7", "zone": "db-7",
 //       "dataCenter": "", "dataHall": "", "verifyPeers": "",
 //       "customParameters": ["knob_disable_posix_kernel_aio = 1"],
-//       "settings": {"stopGrace": "30", "oomScoreAdj": "-500", "limitNofile": "65536"}}]}
+//       "settings": {"stopGrace": "30", "oomScoreAdj": "-500", "limitNofile": "65536"}}],
+//    "storage": [{"key": "nvme", "path": "/data/nvme"}],
+//    "http": {…}}                                                        http_config.hpp
 //
 // id, class, address, clusterFile and dataDirectory are required; an unknown field is refused. The
 // settings are those of model/process_settings.hpp. No two processes may have one port slot of an
@@ -18,6 +20,7 @@
 #pragma once
 
 #include "fdbpack/conf/group_conf.hpp"
+#include "fdbpack/http/service.hpp"
 #include "fdbpack/wire/json_value.hpp"
 
 #include <string>
@@ -37,13 +40,24 @@ struct ConfiguredGroup {
   std::vector<std::pair<std::string, std::string>> settings;  // {"stop-grace", "30"}, valid
 };
 
+// A place for data on this host, whether or not a process uses it.
+struct ConfiguredStorage {
+  std::string type = "file";
+  std::string key;
+  std::string path;
+};
+
 struct AgentConfig {
   std::string binary_directory = "/usr/sbin";
   std::string user;
   std::string group;
   std::vector<ConfiguredGroup> groups;
+  std::vector<ConfiguredStorage> storage;
+  http::ServiceSettings http;
 };
 
-[[nodiscard]] Reading<AgentConfig> parse_agent_config(std::string_view text);
+// `http`: what is not configured.
+[[nodiscard]] Reading<AgentConfig> parse_agent_config(std::string_view text,
+                                                      http::ServiceSettings http = {});
 
 }  // namespace fdbpack::wire

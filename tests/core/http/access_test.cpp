@@ -26,7 +26,7 @@ Request from(Peer peer, const std::string& authorization = "") {
 
 Peer unix_peer(std::uint32_t uid, std::uint32_t gid) {
   Peer peer;
-  peer.credentials = UnixCredentials{17, uid, gid};
+  peer.credentials = UnixCredentials{17, uid, gid, {}};
   return peer;
 }
 
@@ -35,6 +35,16 @@ Peer tcp_peer(const std::string& address, bool is_loopback) {
   peer.address = address;
   peer.port = 4711;
   peer.is_loopback = is_loopback;
+  return peer;
+}
+
+Peer over_tls(Peer peer) {
+  peer.is_tls = true;
+  return peer;
+}
+
+Peer in_groups(Peer peer, std::vector<std::uint32_t> groups) {
+  peer.credentials->groups = std::move(groups);
   return peer;
 }
 
@@ -59,8 +69,11 @@ TEST(Access, FollowsTheTableOfItsHeader) {
       {from(certified({{"CN", "ops"}})), Access::operate, "certificate CN=ops"},
       {from(certified({{"CN", "ops"}}, false)), Access::probe, "nothing"},
       {from(certified({{"CN", "other"}})), Access::probe, "nothing"},
-      {from(tcp_peer("10.0.0.7", false), "Bearer read-token-0123456789"), Access::read,
+      {from(over_tls(tcp_peer("10.0.0.7", false)), "Bearer read-token-0123456789"), Access::read,
        "bearer token"},
+      {from(tcp_peer("10.0.0.7", false), "Bearer read-token-0123456789"), Access::probe, "nothing"},
+      {from(in_groups(unix_peer(5, 5), {6, 77})), Access::operate, "unix uid 5"},
+      {from(in_groups(unix_peer(5, 5), {6, 7})), Access::read, "unix uid 5"},
       {from(tcp_peer("127.0.0.1", true), "bearer  operate-token-0123456789 "), Access::operate,
        "bearer token"},
   };
