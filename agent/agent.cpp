@@ -85,7 +85,8 @@ Status Agent::start(Inheritance inheritance) {
   const std::size_t live = findings.found.size() + findings.unverified.size();
   // Where nothing runs nothing is lost: whoever starts the agent means the file as it is.
   const auto cause = live == 0 ? supervise::LoadCause::asked : supervise::LoadCause::found;
-  const bool has_conf = conf_.load(live, cause) || conf_.in_force() != nullptr;
+  const bool is_loaded = conf_.load(live, cause);
+  const bool has_conf = is_loaded || conf_.in_force() != nullptr;
   if (!has_conf && live == 0 && !settings_.waits_for_conf) {
     return fail(ErrorCode::not_found, "No configuration file at " + settings_.conf_path);
   }

@@ -6,6 +6,7 @@
 #include "adapters/posix/accounts.hpp"
 #include "adapters/posix/cgroups.hpp"
 #include "adapters/posix/conf_watch.hpp"
+#include "adapters/posix/disk_gauge.hpp"
 #include "adapters/posix/file_copier.hpp"
 #include "adapters/posix/files.hpp"
 #include "adapters/posix/holders.hpp"
@@ -309,8 +310,9 @@ int Program::supervise() {
   posix::ConnectProbe probe(io_, clock_);
   posix::DelegatedCgroups cgroups("off");
   posix::ProcHolders holders;
-  World world{clock_,    spawner, output,  log_,     files_, accounts,
-              processes, probe,   cgroups, notifier, holders};
+  posix::ThreadedDiskGauge disks(io_, clock_);
+  World world{clock_,    spawner, output,  log_,     files_,  accounts,
+              processes, probe,   cgroups, notifier, holders, disks};
   launcher_.emplace(world, copier_, api_ ? &*api_ : nullptr, settings(), [this](int code) {
     exit_code_ = code;
     io_.stop();
@@ -327,7 +329,8 @@ int Program::supervise() {
     return kFailure;
   }
   if (conf_watch.is_degraded()) {
-    launcher_->set_degraded({"changes of the configuration are looked for every ten seconds only"});
+    launcher_->set_degraded("conf watch",
+                            {"changes of the configuration are looked for every ten seconds only"});
   }
   routes_.emplace([this] { return launcher_->metrics(); },
                   [this] { return launcher_->is_ready(); });

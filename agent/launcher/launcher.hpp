@@ -47,8 +47,8 @@ class Launcher {
   void on_line(ports::OutputId id, ports::Stream stream, std::string_view line) {
     agent_.on_line(id, stream, line);
   }
-  void set_degraded(std::vector<std::string> sentences) {
-    agent_.set_degraded(std::move(sentences));
+  void set_degraded(const std::string& what, std::vector<std::string> sentences) {
+    agent_.set_degraded(what, std::move(sentences));
   }
 
   [[nodiscard]] std::string metrics() const { return metrics_.text(); }
