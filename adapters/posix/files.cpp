@@ -95,6 +95,7 @@ UniqueFd PosixFiles::open(const std::string& path, int flags, unsigned mode) {
 }
 
 Result<std::string> PosixFiles::read(const std::string& path, std::size_t bytes_max) {
+  const Refill after{*this};
   // Not blocking: a FIFO put in the file's place must not hang us.
   const UniqueFd file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (!file) return fail(errno_error("reading " + path, errno));
@@ -126,6 +127,7 @@ Result<std::string> PosixFiles::read(const std::string& path, std::size_t bytes_
 
 Status PosixFiles::replace(const std::string& path, std::string_view text, unsigned mode) {
   const std::string temporary = path + ".new";
+  const Refill after{*this};
   UniqueFd file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
   if (!file) return fail(errno_error("writing " + temporary, errno));
   if (auto written = write_all(file.get(), text); !written) {

@@ -30,6 +30,13 @@ class PosixFiles final : public ports::Files {
   [[nodiscard]] UniqueFd open(const std::string& path, int flags, unsigned mode = 0);
   void refill();
 
+  // Declared before a descriptor, so that the reserve is whole again as soon as that is closed:
+  // whoever comes next would take the number.
+  struct Refill {
+    PosixFiles& files;
+    ~Refill() { files.refill(); }
+  };
+
   UniqueFd reserve_;
   bool has_reserve_ = false;
 };
