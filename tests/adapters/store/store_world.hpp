@@ -117,10 +117,12 @@ class SqliteWorld final : public StoreWorld {
   support::TempDir folder;
 };
 
-inline store::EtcdOptions quick_etcd_options() {
+// The lease is long enough that a busy machine does not lose it; shorter where a test waits for its
+// end.
+inline store::EtcdOptions quick_etcd_options(std::chrono::seconds lease = 4s) {
   store::EtcdOptions options;
   options.prefix = "/test/";
-  options.lease = 1s;
+  options.lease = lease;
   options.timeout = 3s;
   options.seed = static_cast<std::uint64_t>(::getpid());
   return options;
