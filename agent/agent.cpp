@@ -11,6 +11,7 @@ namespace {
 constexpr auto kWriteDelay = std::chrono::milliseconds(30);
 constexpr auto kWriteDelayMax = std::chrono::seconds(2);
 constexpr int kWriteCostShare = 20;  // of the time at most one part in so many goes to writing
+constexpr auto kSearchRetry = std::chrono::seconds(2);
 constexpr auto kStateRetry = std::chrono::seconds(5);
 constexpr auto kStopExtra = std::chrono::seconds(5);  // for SIGKILL to take effect
 constexpr auto kSecondSignalGrace = std::chrono::seconds(1);
@@ -26,6 +27,7 @@ Agent::Agent(World& world, AgentSettings settings, std::function<void(int)> on_e
       conf_(world, settings_.conf_path, state_dir_, settings_.pid, settings_.translate_conf),
       supervisor_(world, settings_.supervisor, [this] { on_change(); }),
       boot_id_(world.processes.boot_id()),
+      search_alarm_(world.clock.make_alarm([this] { search_again(); })),
       write_alarm_(world.clock.make_alarm([this] { write_files(); })),
       stop_alarm_(world.clock.make_alarm([this] { on_stop_deadline(); })),
       beat_alarm_(world.clock.make_alarm([this] { beat(); })) {
@@ -61,38 +63,68 @@ Status Agent::start(Inheritance inheritance) {
     world_.log.write(supervise::Severity::warning, kLogName,
                      "There is no state directory: " + made.error().message);
   }
-  const wire::AgentState recorded = read_state(inheritance.state);
+  recorded_ = read_state(inheritance.state);
   conf_.restore();
-  auto findings = world_.processes.find(settings_.supervisor.agent_id, recorded,
-                                        std::move(inheritance.pidfds), conf_.uids(settings_.uid));
+  const auto findings = search(std::move(inheritance.pidfds));
   for (const auto& note : findings.notes) {
     world_.log.write(supervise::Severity::info, kLogName, note);
   }
-  const bool is_loaded = conf_.load(findings.found.size());
-  if (!is_loaded && conf_.in_force() == nullptr && findings.found.empty()) {
+  const std::size_t live = findings.found.size() + findings.unverified.size();
+  const bool is_loaded = conf_.load(live);
+  if (!is_loaded && conf_.in_force() == nullptr && live == 0) {
     return fail(ErrorCode::not_found, "No configuration file at " + settings_.conf_path);
   }
-  for (const auto& found : findings.found) {
-    const auto& unverified = findings.unverified;
-    if (std::find(unverified.begin(), unverified.end(), found.section) != unverified.end()) {
-      supervisor_.hold_back(found, recorded.find(found.section));
-      continue;
-    }
-    const auto streams = inheritance.streams.find(found.section);
-    supervisor_.adopt(found, recorded.find(found.section),
-                      streams == inheritance.streams.end()
-                          ? std::nullopt
-                          : std::optional<ports::OutputFds>(streams->second));
-  }
-  for (const auto& record : recorded.processes) {
-    if (record.is_held) supervisor_.hold(record.section);
-  }
+  take_over(findings, inheritance);
   if (conf_.in_force() != nullptr) supervisor_.apply(*conf_.in_force());
   is_started_ = true;
   on_change();
   world_.notifier.ready(summary());
   beat();
   return {};
+}
+
+ports::Findings Agent::search(std::vector<int> handed) {
+  ports::Search search{
+      settings_.supervisor.agent_id, recorded_, std::move(handed), conf_.uids(settings_.uid), {}};
+  for (const auto& [section, who] : supervisor_.processes()) {
+    if (who->child) search.known.push_back(who->child->pid());
+  }
+  return world_.processes.find(std::move(search));
+}
+
+void Agent::take_over(const ports::Findings& findings, const Inheritance& inheritance) {
+  supervisor_.set_shortage(findings.shortage);
+  for (const auto& found : findings.unverified)
+    supervisor_.hold_back(found, recorded_.find(found.section));
+  for (const auto& found : findings.found) {
+    const auto streams = inheritance.streams.find(found.section);
+    supervisor_.adopt(found, recorded_.find(found.section),
+                      streams == inheritance.streams.end()
+                          ? std::nullopt
+                          : std::optional<ports::OutputFds>(streams->second));
+  }
+  for (const auto& record : recorded_.processes) {
+    if (record.is_held && !supervisor_.is_held_back(record.section)) {
+      supervisor_.hold(record.section);
+    }
+  }
+  if (supervisor_.has_doubts()) {
+    search_alarm_->set(world_.clock.now() + kSearchRetry);
+  } else {
+    recorded_ = {};
+  }
+}
+
+void Agent::search_again() {
+  if (is_stopping_ || !supervisor_.has_doubts()) return;
+  // Who is known by now needs no record, and what an administrator did since then counts.
+  std::erase_if(recorded_.processes, [this](const wire::ProcessRecord& record) {
+    return supervisor_.processes().contains(record.section);
+  });
+  supervisor_.release_all();
+  take_over(search({}), {});
+  if (conf_.in_force() != nullptr) supervisor_.apply(*conf_.in_force());
+  on_change();
 }
 
 void Agent::on_signal(int signal) {

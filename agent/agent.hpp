@@ -3,7 +3,8 @@
 // The agent: starts the loops, connects them and ends them.
 //
 //   start     state of the agent before -> conf -> processes still running -> adopted -> the rest
-//             started -> ready
+//             started -> ready. Who may live but cannot be verified is looked at again and again;
+//             nothing is started in its place
 //   SIGHUP    conf read again, restart ladders reset
 //   SIGTERM   processes stopped, all at once, SIGKILL after their grace; or left running, when the
 //   SIGINT    agent was told to keep them. A second one leaves them one second more
@@ -70,6 +71,9 @@ class Agent {
 
  private:
   [[nodiscard]] wire::AgentState read_state(const std::string& inherited);
+  [[nodiscard]] ports::Findings search(std::vector<int> handed);
+  void take_over(const ports::Findings& findings, const Inheritance& inheritance);
+  void search_again();
   void reload();
   void stop(int signal);
   void on_change();
@@ -89,7 +93,9 @@ class Agent {
   AgentFacts facts_;
   std::vector<std::string> degraded_;
   std::string boot_id_;
-  std::string state_error_;  // the last reason why the state could not be written
+  std::string state_error_;    // the last reason why the state could not be written
+  wire::AgentState recorded_;  // by the agent before; forgotten when nobody is in doubt any more
+  std::unique_ptr<ports::Alarm> search_alarm_;
   std::unique_ptr<ports::Alarm> write_alarm_;
   std::unique_ptr<ports::Alarm> stop_alarm_;
   std::unique_ptr<ports::Alarm> beat_alarm_;

@@ -4,11 +4,14 @@
 // that sees both loops and adapters.
 //
 //   fdbpack-agent monitor | run   main_of_supervisor     also called as fdbmonitor
+//   fdbpack-agent sidecar         main_of_sidecar        also called as sidecar.py
 #pragma once
 
 namespace fdbpack::agent {
 
 // As main(): the arguments with the program's name and the mode, and the exit code.
 [[nodiscard]] int main_of_supervisor(int argc, char** argv);
+// Without the mode: argv[0] is followed by the options.
+[[nodiscard]] int main_of_sidecar(int argc, char** argv);
 
 }  // namespace fdbpack::agent

@@ -82,6 +82,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
 
   CLI::App app("Runs FoundationDB's processes on this host", "fdbpack-agent");
   app.require_subcommand(1);
+  app.footer("fdbpack-agent sidecar --help: in place of FoundationDB's sidecar.py");
   app.set_version_flag("--version", FDBPACK_VERSION);
   double grace_s = 10;
   CLI::App& monitor = *app.add_subcommand("monitor", "In place of fdbmonitor: supervise a conf");

@@ -131,8 +131,12 @@ void write_process(JsonWriter& json, const Supervised& who, const Calendar& cale
       .member("configured", view.is_configured)
       .member("held", view.is_held)
       .member("stuck", view.is_stuck)
-      .member("stopped", view.pid && *view.pid == who.stopped_pid)
-      .member("joined", view.joined_at.has_value());
+      .member("stopped", view.pid && *view.pid == who.stopped_pid);
+  if (who.is_join_unknown && !view.joined_at) {
+    json.key("joined").null();
+  } else {
+    json.member("joined", view.joined_at.has_value());
+  }
   if (view.pid) json.member("binary_replaced", world.processes.is_program_replaced(*view.pid));
   if (view.joined_at) json.member("joined_at", calendar.at(*view.joined_at));
   if (view.next_start_at) json.member("next_start_at", calendar.at(*view.next_start_at));

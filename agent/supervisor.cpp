@@ -53,7 +53,8 @@ Supervisor::Supervisor(World& world, SupervisorSettings settings, std::function<
       random_(settings_.random_seed),
       alarm_(world.clock.make_alarm([this] { on_alarm(); })),
       memory_alarm_(world.clock.make_alarm([this] { sample_memory(); })),
-      holder_alarm_(world.clock.make_alarm([this] { look_for_holder(); })) {}
+      holder_alarm_(world.clock.make_alarm([this] { look_for_holder(); })),
+      stops_alarm_(world.clock.make_alarm([this] { look_for_stops(); })) {}
 
 Supervisor::~Supervisor() = default;
 
@@ -90,7 +91,9 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
   event.pid = found.pid;
   event.since = now;
   event.revision = found.revision.value_or(supervise::Revision{});
-  if (record != nullptr && record->pid == found.pid) {
+  const bool is_recorded = record != nullptr && record->pid == found.pid;
+  who.is_join_unknown = !is_recorded || record->is_join_unknown;
+  if (is_recorded) {
     event.since = std::min(record->since, now);
     event.revision = record->revision;
     event.starts = record->starts;
@@ -100,20 +103,29 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
   }
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - event.since);
   who.started_wall = world_.clock.wall() - age;
+  who.cgroup = world_.cgroups.find(found.section, found.pid);
+  if (!who.cgroup.empty()) who.oom_kills = world_.cgroups.oom_kills(found.section).value_or(0);
   watch_memory(who);
   dispatch(who, event);
+  if (!std::exchange(is_stops_alarm_set_, true)) stops_alarm_->set(now);
 }
 
 void Supervisor::hold_back(const ports::Found& found, const wire::ProcessRecord* record) {
   const std::string section = found.section;
   HeldBack& held = held_back_[section];
+  held.pid = found.pid;
   if (record != nullptr) held.record = *record;
+  if (found.pidfd < 0) return;
   held.child =
       world_.launcher.adopt(found.pid, found.pidfd, [this, section](const supervise::Exit&, bool) {
         const auto child = std::move(held_back_[section].child);
         held_back_.erase(section);
         if (loaded_ != nullptr) apply(*loaded_);
       });
+}
+
+bool Supervisor::is_held_back(const std::string& section) const {
+  return held_back_.contains(section) || (!shortage_.empty() && !processes_.contains(section));
 }
 
 void Supervisor::hold(const std::string& section) {
@@ -135,7 +147,7 @@ void Supervisor::apply(const LoadedConf& loaded) {
 }
 
 void Supervisor::apply_change(const supervise::Change& change, const LoadedConf& loaded) {
-  if (held_back_.contains(change.section)) return;
+  if (is_held_back(change.section)) return;
   if (change.kind == supervise::ChangeKind::refused) return;
   if (change.command == nullptr) {
     const bool kill = change.kind == supervise::ChangeKind::deconfigured_kill;
@@ -275,6 +287,7 @@ void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
   who.child = std::move(std::get<std::unique_ptr<ports::Child>>(outcome));
   who.stamp.reset();
   who.blocked_by.reset();
+  who.is_join_unknown = false;
   who.is_stored = false;
   who.started_wall = world_.clock.wall();
   who.running_argv = plan.argv;

@@ -62,6 +62,7 @@ struct Supervised {
   Instant memory_next;
   std::string cgroup;                 // of the live process; empty: none
   std::uint64_t oom_kills = 0;        // in it, before the process was started
+  bool is_join_unknown = false;       // adopted, and no record tells
   int stopped_pid = 0;                // this process was stopped and has not gone on since
   std::optional<Blocked> blocked_by;  // since its last death; none once it is started
   bool is_stored = false;             // its pidfd is with the service manager
@@ -87,6 +88,13 @@ class Supervisor {
   // A process that may be `found.section`'s but cannot be verified: nothing is started meanwhile.
   // Its record is kept, or the next agent would start it beside the one that may live.
   void hold_back(const ports::Found& found, const wire::ProcessRecord* record);
+  // Nobody is held back any more: they are about to be looked at again.
+  void release_all() { held_back_.clear(); }
+  // Not everything could be looked at: no section is begun with. Empty: it could.
+  void set_shortage(std::string why) { shortage_ = std::move(why); }
+  [[nodiscard]] bool is_held_back(const std::string& section) const;
+  // Somebody may live who is not supervised.
+  [[nodiscard]] bool has_doubts() const { return !held_back_.empty() || !shortage_.empty(); }
   void hold(const std::string& section);
 
   void apply(const LoadedConf& loaded);
@@ -95,7 +103,8 @@ class Supervisor {
 
   void on_line(ports::OutputId id, ports::Stream stream, std::string_view line);
   void reap_strangers();
-  // SIGCHLD: some may have been stopped, which nobody else would notice.
+  // SIGCHLD: some may have been stopped, which nobody else would notice. Of processes that were
+  // taken over there is no such signal: they are looked at from time to time.
   void note_stops();
 
   [[nodiscard]] std::size_t live() const;
@@ -112,7 +121,8 @@ class Supervisor {
 
  private:
   struct HeldBack {
-    std::unique_ptr<ports::Child> child;
+    int pid = 0;
+    std::unique_ptr<ports::Child> child;  // none: there was no descriptor for it
     std::optional<wire::ProcessRecord> record;
   };
   struct Pending {
@@ -144,6 +154,9 @@ class Supervisor {
   void look_for_holder();
   [[nodiscard]] std::optional<Blocked> find_holder(const std::vector<std::string>& argv) const;
 
+  void look_for_stops();
+  void set_stopped(Supervised& who, int pid, bool is_stopped);
+
   void watch_memory(Supervised& who);
   void sample_memory();
 
@@ -153,6 +166,7 @@ class Supervisor {
   Random random_;
   Processes processes_;
   std::map<std::string, HeldBack, text::IgnoreCaseLess> held_back_;
+  std::string shortage_;
   const LoadedConf* loaded_ = nullptr;  // the conf in force, for sections held back
   std::map<ports::OutputId, Supervised*> by_output_;
   std::set<std::pair<Instant, Supervised*>> timers_;
@@ -160,6 +174,8 @@ class Supervisor {
   std::unique_ptr<ports::Alarm> memory_alarm_;
   std::optional<Instant> memory_alarm_at_;
   std::unique_ptr<ports::Alarm> holder_alarm_;
+  std::unique_ptr<ports::Alarm> stops_alarm_;
+  bool is_stops_alarm_set_ = false;
   std::deque<std::string> blocked_;  // sections whose process failed and was not looked at yet
   std::deque<Pending> pending_;
   std::vector<std::string> forgotten_;

@@ -6,6 +6,7 @@
 #include "adapters/posix/conf_watch.hpp"
 #include "adapters/posix/files.hpp"
 #include "adapters/posix/holders.hpp"
+#include "adapters/posix/inherited_fds.hpp"
 #include "adapters/posix/launcher.hpp"
 #include "adapters/posix/lock_file.hpp"
 #include "adapters/posix/log_sink.hpp"
@@ -55,13 +56,14 @@ std::string current_directory() {
 // Everything that lives as long as the program, in the order in which it is built.
 class Program {
  public:
-  Program(const Options& options, std::vector<std::string> arguments)
+  Program(const Options& options, std::vector<std::string> arguments, posix::InheritedFds inherited)
       : options_(options),
         arguments_(std::move(arguments)),
         environment_(posix::own_environment()),
-        handover_(posix::take_handover()),
+        inherited_(std::move(inherited)),
         limits_(posix::raise_limits()) {
-    if (handover_ && !limits_.empty()) limits_.front().soft = handover_->files_max;
+    const auto& handover = inherited_.handover;
+    if (handover && !limits_.empty()) limits_.front().soft = handover->files_max;
   }
 
   int run(posix::Daemon* daemon);
@@ -77,7 +79,7 @@ class Program {
   const Options& options_;
   std::vector<std::string> arguments_;
   std::vector<std::string> environment_;  // before anything was taken out of it
-  std::optional<wire::Handover> handover_;
+  posix::InheritedFds inherited_;
   std::vector<ports::ResourceLimit> limits_;
   std::string program_ = posix::program_path();
   std::string directory_ = current_directory();  // before we left it
@@ -95,9 +97,9 @@ class Program {
 };
 
 Result<posix::LockFile> Program::lock() {
-  if (handover_ && handover_->lock_fd >= 0) {
-    return posix::LockFile::inherited(options_.lock_path, handover_->lock_fd);
-  }
+  const auto& handover = inherited_.handover;
+  const int fd = handover ? handover->lock_fd : inherited_.lock_fd;
+  if (fd >= 0) return posix::LockFile::inherited(options_.lock_path, fd);
   return posix::LockFile::acquire(options_.lock_path);
 }
 
@@ -136,10 +138,13 @@ AgentSettings Program::settings() const {
 Inheritance Program::inheritance() {
   Inheritance inheritance;
   inheritance.pidfds = systemd::take_stored_fds();
-  if (!handover_) return inheritance;
-  inheritance.state = handover_->state;
-  for (const auto& process : handover_->processes) {
-    inheritance.pidfds.push_back(process.pidfd);
+  const auto& handover = inherited_.handover;
+  auto& pidfds = inheritance.pidfds;
+  pidfds.insert(pidfds.end(), inherited_.pidfds.begin(), inherited_.pidfds.end());
+  if (!handover) return inheritance;
+  inheritance.state = handover->state;
+  for (const auto& process : handover->processes) {
+    pidfds.push_back(process.pidfd);
     if (process.out >= 0 && process.err >= 0) {
       inheritance.streams[process.section] = {process.out, process.err};
     }
@@ -150,6 +155,12 @@ Inheritance Program::inheritance() {
 int Program::run(posix::Daemon* daemon) {
   log_.write(supervise::Severity::info, kLogName,
              "Started FoundationDB Process Monitor fdbpack (v" FDBPACK_VERSION ")");
+  if (!inherited_.problem.empty()) {
+    log_.write(
+        supervise::Severity::warning, kLogName,
+        "What the program before handed over cannot be read, its processes are looked for: " +
+            inherited_.problem);
+  }
   auto locked = lock();
   if (!locked) {
     log_.write(supervise::Severity::error, kLogName, locked.error().message);
@@ -164,7 +175,7 @@ int Program::run(posix::Daemon* daemon) {
 
   if (auto status = lock_state(); !status) {
     log_.write(supervise::Severity::error, kLogName, status.error().message);
-    if (!state_lock_ && !handover_) {
+    if (!state_lock_ && !inherited_.is_replacement) {
       if (daemon != nullptr) daemon->report(kUnavailable);
       lock_->remove();
       return kUnavailable;
@@ -179,6 +190,7 @@ int Program::run(posix::Daemon* daemon) {
         if (agent_) agent_->on_line(id, stream, line);
       });
   posix::PosixFiles files;
+  files.keep_reserve();
   posix::PosixAccounts accounts;
   posix::ProcTable processes;
   posix::ConnectProbe probe(io_, clock_);
@@ -205,7 +217,7 @@ int Program::run(posix::Daemon* daemon) {
     agent_->set_degraded({"changes of the conf are looked for every ten seconds only"});
   }
   if (daemon != nullptr) daemon->report(0);
-  handover_.reset();
+  inherited_ = {};
   ::malloc_trim(0);
   io_.run();
   lock_->remove();
@@ -249,9 +261,9 @@ int main_of_supervisor(int argc, char** argv) {
   if (const auto* exit_code = std::get_if<ExitCode>(&parsed)) return exit_code->code;
   const auto& options = std::get<Options>(parsed);
   std::optional<posix::Daemon> daemon;
-  const bool is_replacement = std::getenv("FDBPACK_HANDOVER_FD") != nullptr;
-  if (options.is_daemon && !is_replacement) daemon = posix::Daemon::start();
-  Program program(options, std::vector<std::string>(argv, argv + argc));
+  auto inherited = posix::take_inherited_fds(options.lock_path);
+  if (options.is_daemon && !inherited.is_replacement) daemon = posix::Daemon::start();
+  Program program(options, std::vector<std::string>(argv, argv + argc), std::move(inherited));
   posix::become_supervisor();
   return program.run(daemon ? &*daemon : nullptr);
 }

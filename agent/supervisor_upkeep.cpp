@@ -33,6 +33,7 @@ wire::AgentState Supervisor::snapshot() {
       record.revision = process->revision;
       record.since = process->since;
       record.joined_at = process->joined_at;
+      record.is_join_unknown = who->is_join_unknown && !process->joined_at;
     }
     result.processes.push_back(std::move(record));
   }
@@ -45,8 +46,11 @@ wire::AgentState Supervisor::snapshot() {
 std::vector<std::string> Supervisor::held_back() const {
   std::vector<std::string> sentences;
   for (const auto& [section, held] : held_back_) {
-    sentences.push_back(section + " is not started: process " + std::to_string(held.child->pid()) +
+    sentences.push_back(section + " is not started: process " + std::to_string(held.pid) +
                         " may be it and cannot be verified");
+  }
+  if (!shortage_.empty()) {
+    sentences.push_back("what was not found running is not started: " + shortage_);
   }
   return sentences;
 }
@@ -61,12 +65,11 @@ void Supervisor::store_pidfds() {
 }
 
 void Supervisor::sweep() {
+  if (has_doubts()) return;  // whoever is not known may be a process of ours
   std::vector<int> live;
   for (const auto& [section, who] : processes_) {
     if (who->child) live.push_back(who->child->pid());
   }
-  for (const auto& [section, held] : held_back_)
-    live.push_back(held.child->pid());
   std::sort(live.begin(), live.end());
   const std::size_t count = world_.processes.kill_escaped(settings_.agent_id, live);
   if (count == 0) return;

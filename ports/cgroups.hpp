@@ -16,6 +16,8 @@ class Cgroups {
 
   // The directory of a section's group, made when it is not there; empty: there are no groups.
   [[nodiscard]] virtual std::string prepare(const std::string& section) = 0;
+  // The same, without making it, if this process is in it; empty: it is not.
+  [[nodiscard]] virtual std::string find(const std::string& section, int pid) = 0;
   // How often the kernel has ended somebody in the group because memory ran out.
   [[nodiscard]] virtual std::optional<std::uint64_t> oom_kills(const std::string& section) = 0;
   // Ends everybody in the group and removes it.

@@ -26,7 +26,7 @@ inline constexpr std::string_view kMarkerPid = "FDBPACK_PID";
 struct Found {
   std::string section;
   int pid = 0;
-  int pidfd = -1;  // the receiver's to close or hand on
+  int pidfd = -1;  // the receiver's to close or hand on; -1: unverified, and not even this was had
   std::uint64_t start_ticks = 0;
   bool was_recorded = false;                    // the state file knew it, too
   std::optional<supervise::Revision> revision;  // by its marks
@@ -39,10 +39,22 @@ struct ProcessStamp {
   std::uint64_t exe_inode = 0;
 };
 
+struct Search {
+  std::string agent_id;
+  supervise::AgentState recorded;
+  // Descriptors of processes that the service manager kept for us, or that came over a re-exec.
+  // They are taken over.
+  std::vector<int> handed;
+  std::vector<std::uint32_t> uids;  // owners that are ours
+  std::vector<int> known;           // supervised already: passed over
+};
+
 struct Findings {
-  std::vector<Found> found;             // at most one for each section
-  std::vector<std::string> notes;       // what was looked at and refused, and why
-  std::vector<std::string> unverified;  // sections whose process may live but cannot be verified
+  std::vector<Found> found;        // at most one for each section, verified
+  std::vector<Found> unverified;   // may be the section's process: nothing may be started beside it
+  std::vector<std::string> notes;  // what was looked at and refused, and why
+  // Why not everything could be looked at: anybody who was not found may live all the same.
+  std::string shortage;  // empty: everything was
 };
 
 // Shows how much memory one process holds.
@@ -61,13 +73,11 @@ class ProcessTable {
   [[nodiscard]] virtual std::optional<ProcessStamp> stamp(int pid) const = 0;
   // The file that the process runs is not at its path any more: a new version was installed.
   [[nodiscard]] virtual bool is_program_replaced(int pid) const = 0;
-  // `handed`: descriptors of processes that the service manager kept for us, or that came over a
-  // re-exec. They are taken over. Every descriptor is opened first and verified after, so that a
-  // pid that is used anew meanwhile cannot be mistaken. `uids`: owners that are ours.
-  [[nodiscard]] virtual Findings find(const std::string& agent_id,
-                                      const supervise::AgentState& recorded,
-                                      std::vector<int> handed,
-                                      const std::vector<std::uint32_t>& uids) = 0;
+  // It was stopped: by SIGSTOP, or by a debugger.
+  [[nodiscard]] virtual bool is_stopped(int pid) const = 0;
+  // Every descriptor is opened first and verified after, so that a pid that is used anew meanwhile
+  // cannot be mistaken.
+  [[nodiscard]] virtual Findings find(Search search) = 0;
   // Never null; of a process that is gone it shows nothing.
   [[nodiscard]] virtual std::unique_ptr<MemoryGauge> gauge(int pid) const = 0;
   // SIGKILL to what was started below a process of this agent that is gone, left its process group

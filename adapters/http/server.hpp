@@ -51,6 +51,8 @@ class Server final : private SessionHost {
                                std::chrono::milliseconds look_again = std::chrono::seconds(10));
   // Looks at the files now.
   [[nodiscard]] Result<TlsStore::Outcome> refresh_tls();
+  // Why the files that are there are not in use, if so. Only with TLS.
+  [[nodiscard]] const std::optional<Error>& tls_problem() const { return tls_->problem(); }
 
   // The port that is listened on.
   [[nodiscard]] Result<std::uint16_t> listen(const TcpPlace& place, Security security);

@@ -112,7 +112,13 @@ Result<TlsStore::Outcome> TlsStore::refresh() {
   FDBPACK_TRY(Content content, read());
   if (content == seen_) return Outcome::unchanged;
   seen_ = std::move(content);
-  FDBPACK_TRY(context_, make(seen_));
+  auto made = make(seen_);
+  if (!made) {
+    problem_ = made.error();
+    return fail(made.error());
+  }
+  problem_.reset();
+  context_ = *std::move(made);
   return Outcome::renewed;
 }
 

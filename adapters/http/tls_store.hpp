@@ -17,6 +17,7 @@
 #include <boost/asio/ssl/context.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace fdbpack::http_server {
@@ -44,6 +45,8 @@ class TlsStore {
 
   [[nodiscard]] Result<Outcome> refresh();
   [[nodiscard]] std::shared_ptr<Context> context() const { return context_; }
+  // Why the files that were seen last are not in use; refresh() says it once.
+  [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }
 
  private:
   struct Content {
@@ -58,6 +61,7 @@ class TlsStore {
   TlsFiles files_;
   Content seen_;  // the last that was tried, good or bad
   std::shared_ptr<Context> context_;
+  std::optional<Error> problem_;
 };
 
 }  // namespace fdbpack::http_server

@@ -106,6 +106,17 @@ std::string DelegatedCgroups::prepare(const std::string& section) {
   return {};
 }
 
+std::string DelegatedCgroups::find(const std::string& section, int pid) {
+  if (root_.empty()) return {};
+  const std::string path = path_of(section);
+  const std::string members = read(path + "/cgroup.procs");
+  const std::string wanted = std::to_string(pid);
+  for (const auto line : text::split(members, '\n')) {
+    if (line == wanted) return path;
+  }
+  return {};
+}
+
 std::optional<std::uint64_t> DelegatedCgroups::oom_kills(const std::string& section) {
   if (root_.empty()) return {};
   const std::string events = read(path_of(section) + "/memory.events");

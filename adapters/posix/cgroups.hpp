@@ -20,6 +20,7 @@ class DelegatedCgroups final : public ports::Cgroups {
   explicit DelegatedCgroups(const std::string& directory);
 
   [[nodiscard]] std::string prepare(const std::string& section) override;
+  [[nodiscard]] std::string find(const std::string& section, int pid) override;
   [[nodiscard]] std::optional<std::uint64_t> oom_kills(const std::string& section) override;
   void remove(const std::string& section) override;
   [[nodiscard]] std::string degraded() const override { return degraded_; }

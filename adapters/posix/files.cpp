@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/posix/files.hpp"
 
-#include "adapters/posix/fd.hpp"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -24,9 +22,26 @@ Status write_all(int fd, std::string_view text) {
 
 }  // namespace
 
+void PosixFiles::keep_reserve() {
+  has_reserve_ = true;
+  refill();
+}
+
+void PosixFiles::refill() {
+  if (has_reserve_ && !reserve_) reserve_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+UniqueFd PosixFiles::open(const std::string& path, int flags, unsigned mode) {
+  refill();
+  UniqueFd file(::open(path.c_str(), flags, static_cast<mode_t>(mode)));
+  if (file || !reserve_ || (errno != EMFILE && errno != ENFILE)) return file;
+  reserve_.reset();
+  return UniqueFd(::open(path.c_str(), flags, static_cast<mode_t>(mode)));
+}
+
 Result<std::string> PosixFiles::read(const std::string& path, std::size_t bytes_max) {
   // Not blocking: a FIFO put in the file's place must not hang us.
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const UniqueFd file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (!file) return fail(errno_error("reading " + path, errno));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return fail(errno_error("reading " + path, errno));
@@ -56,8 +71,7 @@ Result<std::string> PosixFiles::read(const std::string& path, std::size_t bytes_
 
 Status PosixFiles::replace(const std::string& path, std::string_view text, unsigned mode) {
   const std::string temporary = path + ".new";
-  UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                       static_cast<mode_t>(mode)));
+  UniqueFd file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
   if (!file) return fail(errno_error("writing " + temporary, errno));
   if (auto written = write_all(file.get(), text); !written) {
     ::unlink(temporary.c_str());

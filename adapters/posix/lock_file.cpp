@@ -2,17 +2,27 @@
 #include "adapters/posix/lock_file.hpp"
 
 #include "adapters/posix/files.hpp"
+#include "adapters/posix/proc_files.hpp"
 #include "fdbpack/base/text.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <climits>
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 
 namespace fdbpack::posix {
 namespace {
 
 constexpr int kTriesMax = 100;
+constexpr long kPauseMinNs = 500'000;
+constexpr long kPauseMaxNs = 20'000'000;
 
 std::string read_start(int fd) {
   std::array<char, 256> buffer{};
@@ -20,33 +30,78 @@ std::string read_start(int fd) {
   return size > 0 ? std::string(buffer.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
-std::string describe_holder(int fd) {
+// 0: the file does not say.
+int holder_pid(int fd) {
   const std::string content = read_start(fd);
-  const auto lines = text::split(content, '\n');
-  const auto pid = text::parse_decimal(text::trim(lines.front()));
-  if (!pid) return "another process";
-  std::string name;
-  const std::string path = "/proc/" + std::to_string(*pid) + "/comm";
-  const UniqueFd comm(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (comm) name = std::string(text::trim(read_start(comm.get())));
-  return "process " + std::to_string(*pid) + (name.empty() ? "" : " (" + name + ")");
+  const auto pid = text::parse_decimal(text::trim(text::split(content, '\n').front()));
+  return pid && *pid > 0 && *pid <= INT_MAX ? static_cast<int>(*pid) : 0;
 }
 
-bool is_still_at(const std::string& path, int fd) {
-  struct stat opened {};
-  struct stat named {};
-  return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+std::string describe_holder(int fd) {
+  const int pid = holder_pid(fd);
+  if (pid == 0) return "another process";
+  const std::string comm = read_proc("/proc/" + std::to_string(pid) + "/comm").text;
+  const std::string name(text::trim(comm));
+  return "process " + std::to_string(pid) + (name.empty() ? "" : " (" + name + ")");
 }
+
+// SIGKILL was sent to it and it has not come to die yet.
+bool is_killed(std::string_view status) {
+  constexpr std::uint64_t kKillBit = 1u << (SIGKILL - 1);
+  for (const auto line : text::split(status, '\n')) {
+    if (!line.starts_with("SigPnd:") && !line.starts_with("ShdPnd:")) continue;
+    const auto digits = text::trim(line.substr(7));
+    std::uint64_t pending = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), pending, 16);
+    if ((pending & kKillBit) != 0) return true;
+  }
+  return false;
+}
+
+// The process that the file names lives and will go on to do so. What holds the lock of one that
+// does not is on its last way: the dead agent itself, or a child of it that is about to execute its
+// own program. A file that names nobody is one whose holder is about to write its name.
+bool has_living_holder(int fd) {
+  constexpr std::uint64_t kExiting = 4;
+  const int pid = holder_pid(fd);
+  if (pid == 0 || (::kill(pid, 0) != 0 && errno == ESRCH)) return false;
+  const std::string directory = "/proc/" + std::to_string(pid);
+  const auto stat = read_proc(directory + "/stat");
+  const auto fields = stat_fields(stat.text);
+  if (fields.size() < 7) return stat.error_number != ENOENT && stat.error_number != ESRCH;
+  const auto flags = text::parse_decimal(fields[6]);
+  if (fields[0] == "Z" || fields[0] == "X" || (flags && (*flags & kExiting) != 0)) return false;
+  return !is_killed(read_proc(directory + "/status").text);
+}
+
+// Once it is the time to look again; false when the patience is at its end.
+class Waiter {
+ public:
+  explicit Waiter(std::chrono::milliseconds patience)
+      : until_(std::chrono::steady_clock::now() + patience) {}
+
+  [[nodiscard]] bool wait() {
+    if (std::chrono::steady_clock::now() >= until_) return false;
+    const timespec pause{0, pause_ns_};
+    ::nanosleep(&pause, nullptr);
+    pause_ns_ = std::min(2 * pause_ns_, kPauseMaxNs);
+    return true;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point until_;
+  long pause_ns_ = kPauseMinNs;
+};
 
 }  // namespace
 
-Result<LockFile> LockFile::acquire(const std::string& path) {
+Result<LockFile> LockFile::acquire(const std::string& path, std::chrono::milliseconds patience) {
   const auto slash = path.rfind('/');
   if (slash != std::string::npos && slash > 0) {
     FDBPACK_TRY_VOID(PosixFiles().make_directories(path.substr(0, slash), 0755));
   }
-  for (int i = 0; i < kTriesMax; ++i) {
+  Waiter waiter(patience);
+  for (int tries = 0; tries < kTriesMax;) {
     UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
     if (!fd) return fail(errno_error("opening lock file " + path, errno));
     struct flock lock {};
@@ -56,16 +111,25 @@ Result<LockFile> LockFile::acquire(const std::string& path) {
       if (errno != EAGAIN && errno != EACCES) {
         return fail(errno_error("locking " + path, errno));
       }
+      if (!has_living_holder(fd.get()) && waiter.wait()) continue;
       return fail(ErrorCode::already_exists,
                   "lock file " + path + " is held by " + describe_holder(fd.get()));
     }
-    if (is_still_at(path, fd.get())) return LockFile(path, std::move(fd));
+    if (is_at(path, fd.get())) return LockFile(path, std::move(fd));
+    ++tries;
   }
   return fail(ErrorCode::unavailable, "lock file " + path + " is removed again and again");
 }
 
 LockFile LockFile::inherited(const std::string& path, int fd) {
   return LockFile(path, UniqueFd(fd));
+}
+
+bool LockFile::is_at(const std::string& path, int fd) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 Status LockFile::write_pid(int pid) {
@@ -78,7 +142,7 @@ Status LockFile::write_pid(int pid) {
 }
 
 void LockFile::remove() {
-  if (is_still_at(path_, fd_.get())) ::unlink(path_.c_str());
+  if (is_at(path_, fd_.get())) ::unlink(path_.c_str());
 }
 
 }  // namespace fdbpack::posix

@@ -6,16 +6,23 @@
 
 #include "adapters/posix/fd.hpp"
 
+#include <chrono>
 #include <string>
 
 namespace fdbpack::posix {
 
 class LockFile {
  public:
-  // Fails at once when somebody holds it (`already_exists`, the message names them).
-  [[nodiscard]] static Result<LockFile> acquire(const std::string& path);
+  // Fails at once when somebody holds it who lives (`already_exists`, the message names them). One
+  // that is held in the name of a process that is gone, or is just dying, is tried again for so
+  // long: it comes free.
+  [[nodiscard]] static Result<LockFile> acquire(
+      const std::string& path, std::chrono::milliseconds patience = std::chrono::seconds(2));
   // One that came over a re-exec: it is still locked.
   [[nodiscard]] static LockFile inherited(const std::string& path, int fd);
+
+  // This descriptor is of the file at this path.
+  [[nodiscard]] static bool is_at(const std::string& path, int fd);
 
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] Status write_pid(int pid);

@@ -47,6 +47,33 @@ void append_time(std::string& to, WallTime) {
   to.append(digits.data(), static_cast<std::size_t>(std::max(size, 0)));
 }
 
+// In local time, as Python's logging has it.
+void append_python_time(std::string& to) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  tm local{};
+  ::localtime_r(&now.tv_sec, &local);
+  std::array<char, 32> text{};
+  to.append(text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local));
+  const int size = std::snprintf(text.data(), text.size(), ",%03ld", now.tv_nsec / 1'000'000);
+  to.append(text.data(), static_cast<std::size_t>(std::max(size, 0)));
+}
+
+std::string_view python_level(supervise::Severity severity) {
+  switch (severity) {
+    case supervise::Severity::error:
+      return " ERROR ";
+    case supervise::Severity::warning_always:
+    case supervise::Severity::warning:
+      return " WARNING ";
+    case supervise::Severity::info:
+      return " INFO ";
+    case supervise::Severity::debug:
+      return " DEBUG ";
+  }
+  return " INFO ";
+}
+
 int syslog_priority(supervise::Severity severity) {
   switch (severity) {
     case supervise::Severity::error:
@@ -121,6 +148,10 @@ void LogSink::append_line(supervise::Severity severity, std::string_view process
         .member("message", text)
         .end_object();
     pending_ += std::move(json).text();
+  } else if (options_.format == LogFormat::sidecar) {
+    append_python_time(pending_);
+    pending_ += python_level(severity);
+    append_printable(pending_, text);
   } else {
     pending_ += "Time=\"";
     append_time(pending_, {});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Log lines in fdbmonitor's format or as JSON, to stderr or to syslog.
+// Log lines in fdbmonitor's or sidecar.py's format or as JSON, to stderr or to syslog.
 //
 //   Time="1794982281.552060" Severity="40" LogGroup="default" Process="fdbserver.4503": text
+//   2026-11-18 06:11:21,552 ERROR text                      sidecar.py's; the process is not named
 //
 // Lines are collected and written once per turn of the loop, after what was urgent. Nothing blocks:
 // what the reader does not take waits in a bounded buffer; what does not fit there is dropped, and
@@ -21,7 +22,7 @@
 
 namespace fdbpack::posix {
 
-enum class LogFormat { fdbmonitor, json };
+enum class LogFormat { fdbmonitor, json, sidecar };
 
 struct LogOptions {
   LogFormat format = LogFormat::fdbmonitor;

@@ -126,13 +126,14 @@ std::optional<int> pid_of_pidfd(int pidfd) {
   if (!file) return {};
   std::array<char, 1024> buffer{};
   const ssize_t size = ::read(file.get(), buffer.data(), buffer.size());
-  if (size <= 0) return {};
+  if (size < 0) return {};
   const std::string_view content(buffer.data(), static_cast<std::size_t>(size));
   for (const auto line : text::split(content, '\n')) {
     if (line.substr(0, 4) != "Pid:") continue;
     const auto pid = text::parse_decimal(text::trim(line.substr(4)));  // -1 once it is gone
     if (pid && *pid > 0) return static_cast<int>(*pid);
   }
+  errno = ESRCH;
   return {};
 }
 

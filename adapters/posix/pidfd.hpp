@@ -10,6 +10,8 @@
 
 namespace fdbpack::posix {
 
+// None: errno says why. ESRCH, or EINVAL and ENOENT where it is a thread's: there is no such
+// process.
 [[nodiscard]] UniqueFd open_pidfd(int pid);
 
 // 0, or the errno.
@@ -21,7 +23,8 @@ namespace fdbpack::posix {
 // when that cannot be done.
 [[nodiscard]] bool group_has_living_member(int pgid);
 
-// The pid behind the descriptor, from /proc/self/fdinfo; none when it is gone or no pidfd.
+// The pid behind the descriptor, from /proc/self/fdinfo. None: errno says why, ESRCH when it is
+// gone or no pidfd.
 [[nodiscard]] std::optional<int> pid_of_pidfd(int pidfd);
 
 enum class Reaped {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/posix/process_setup.hpp"
 
-#include "fdbpack/base/text.hpp"
+#include "adapters/posix/inherited_fds.hpp"
 
 #include <climits>
 
@@ -21,8 +21,6 @@
 namespace fdbpack::posix {
 namespace {
 
-constexpr const char* kHandoverVariable = "FDBPACK_HANDOVER_FD";
-constexpr std::size_t kHandoverBytesMax = 64 * 1024 * 1024;
 constexpr std::array kHeardSignals = {SIGHUP, SIGINT, SIGTERM, SIGUSR2, SIGCHLD};
 
 // A signal that comes before there is a handler would end the agent; held, it is heard later.
@@ -32,19 +30,6 @@ void hold_signals() {
   for (const int signal : kHeardSignals)
     ::sigaddset(&heard, signal);
   ::sigprocmask(SIG_BLOCK, &heard, nullptr);
-}
-
-void set_inherited(int fd, bool is_inherited) {
-  if (fd >= 0) ::fcntl(fd, F_SETFD, is_inherited ? 0 : FD_CLOEXEC);
-}
-
-void set_inherited(const wire::Handover& handover, bool is_inherited) {
-  set_inherited(handover.lock_fd, is_inherited);
-  for (const auto& process : handover.processes) {
-    set_inherited(process.pidfd, is_inherited);
-    set_inherited(process.out, is_inherited);
-    set_inherited(process.err, is_inherited);
-  }
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -75,12 +60,6 @@ void become_supervisor() {
   ::signal(SIGIO, SIG_IGN);  // sent when somebody opens a conf for writing while we hold a lease
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::syscall(SYS_close_range, 3, UINT_MAX, CLOSE_RANGE_CLOEXEC);
-  // Descriptors 0-2 must be taken, or the next file opened would be one of them.
-  for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
-    if (fd <= STDERR_FILENO) continue;
-    ::close(fd);
-    break;
-  }
 }
 
 void hear_signals() {
@@ -127,25 +106,6 @@ std::vector<std::string> own_environment() {
   return result;
 }
 
-std::optional<wire::Handover> take_handover() {
-  const char* const value = std::getenv(kHandoverVariable);
-  if (value == nullptr) return {};
-  const auto number = text::parse_decimal(value);
-  ::unsetenv(kHandoverVariable);
-  if (!number || *number > INT_MAX) return {};
-  const UniqueFd fd(static_cast<int>(*number));
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0 || info.st_size <= 0) return {};
-  const auto size = static_cast<std::size_t>(info.st_size);
-  if (size > kHandoverBytesMax) return {};
-  std::string text(size, '\0');
-  if (::pread(fd.get(), text.data(), size, 0) != info.st_size) return {};
-  auto handover = wire::parse_handover(text);
-  if (!handover) return {};
-  set_inherited(*handover, false);
-  return *std::move(handover);
-}
-
 Error replace_program(const wire::Handover& handover, const std::string& program,
                       const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment) {
@@ -163,15 +123,16 @@ Error replace_program(const wire::Handover& handover, const std::string& program
     return variable.starts_with("LISTEN_") || variable.starts_with(handover_start);
   });
   all.push_back(handover_start + std::to_string(memory.get()));
+  const auto fds = descriptors(handover);
   const auto argv = pointers(arguments);
   const auto envp = pointers(all);
-  set_inherited(handover, true);
+  set_inherited(fds, true);
   // The handlers end with this program; what is blocked stays so until the next one has its own.
   hold_signals();
   ::execve(program.c_str(), argv.data(), envp.data());
   const int error_number = errno;
   hear_signals();
-  set_inherited(handover, false);
+  set_inherited(fds, false);
   return posix::errno_error("executing " + program, error_number);
 }
 

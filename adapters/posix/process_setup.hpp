@@ -38,9 +38,6 @@ class Daemon {
 
 [[nodiscard]] std::vector<std::string> own_environment();
 
-// The handover that the former program of this process left, if this is a re-exec.
-[[nodiscard]] std::optional<wire::Handover> take_handover();
-
 // Replaces the program by the one that is now at its path, with the same arguments. Returns only
 // when that fails, with the reason; everything is then as before.
 [[nodiscard]] Error replace_program(const wire::Handover& handover, const std::string& program,

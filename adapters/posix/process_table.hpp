@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes as /proc shows them.
-//
-// Who is taken over:
-//
-//   handed      came as a pidfd from the service manager or over a re-exec: it is the process
-//   recorded    the state file of this boot names pid and start time, and both still fit; where its
-//               environment can be read the markers must fit, too
-//   marked      found by looking through /proc: its markers name this agent, a section and itself,
-//               it belongs to a user of ours, and it is in our pid namespace
-//
-// A recorded pid that lives but of which nothing can be read (hidepid) is reported as unverified:
-// it is not signalled, and its section is not started while it lives.
+// Processes as /proc shows them. Who is taken over: process_search.hpp.
 #pragma once
 
 #include "adapters/posix/fd.hpp"
 #include "ports/process_table.hpp"
 
 namespace fdbpack::posix {
+
+// What the environment of a process says about it.
+struct Marks {
+  bool is_readable = false;  // false: it cannot be read, or there is none (yet, or any more)
+  int error_number = 0;      // why
+  std::string agent;
+  std::string section;
+  std::string pid;
+  std::optional<supervise::Revision> revision;
+
+  [[nodiscard]] bool are_of(const std::string& agent_id, int number) const {
+    return agent == agent_id && pid == std::to_string(number) && !section.empty();
+  }
+};
 
 class ProcTable final : public ports::ProcessTable {
  public:
@@ -26,30 +29,18 @@ class ProcTable final : public ports::ProcessTable {
   [[nodiscard]] std::string boot_id() const override;
   [[nodiscard]] std::optional<ports::ProcessStamp> stamp(int pid) const override;
   [[nodiscard]] bool is_program_replaced(int pid) const override;
-  [[nodiscard]] ports::Findings find(const std::string& agent_id,
-                                     const supervise::AgentState& recorded, std::vector<int> handed,
-                                     const std::vector<std::uint32_t>& uids) override;
+  [[nodiscard]] bool is_stopped(int pid) const override;
+  [[nodiscard]] ports::Findings find(ports::Search search) override;
   [[nodiscard]] std::unique_ptr<ports::MemoryGauge> gauge(int pid) const override;
   std::size_t kill_escaped(const std::string& agent_id, const std::vector<int>& live) override;
 
- private:
-  struct Marks {
-    std::string agent;
-    std::string section;
-    std::string pid;
-    std::optional<supervise::Revision> revision;
-  };
-
+  [[nodiscard]] const std::string& root() const { return root_; }
   [[nodiscard]] std::string path(int pid, const char* name) const;
-  [[nodiscard]] std::optional<Marks> marks(int pid) const;
-  [[nodiscard]] std::vector<int> pids() const;
-  void find_recorded(const std::string& agent_id, const supervise::ProcessRecord& record,
-                     ports::Findings& findings) const;
-  void find_marked(const std::string& agent_id, int pid, const std::vector<std::uint32_t>& uids,
-                   const supervise::AgentState& recorded, ports::Findings& findings) const;
-  void find_handed(const std::string& agent_id, int pidfd, const supervise::AgentState& recorded,
-                   ports::Findings& findings) const;
+  [[nodiscard]] Marks marks(int pid) const;
+  // All pids; `error_number` is why there are none.
+  [[nodiscard]] std::vector<int> pids(int& error_number) const;
 
+ private:
   std::string root_;
 };
 

@@ -4,7 +4,7 @@
 // unit and what else belongs to it. bench/place/compare.py runs this beside hbal, hail, hspace and
 // hroller.
 //
-//   place_bench run [hosts...]          all rows
+//   place_bench run [hosts...]          all rows, and how they grow
 //   place_bench write FILE hosts seed   an htools cluster for both sides
 //   place_bench balance FILE [--ignore-dynu]
 #include "fdbpack/base/check.hpp"
@@ -14,6 +14,7 @@
 #include "fdbpack/place/generate.hpp"
 #include "fdbpack/place/htools/balance.hpp"
 #include "fdbpack/place/htools/text.hpp"
+#include "fdbpack/place/plan.hpp"
 #include "fdbpack/place/rebalance.hpp"
 #include "fdbpack/place/waves.hpp"
 
@@ -21,8 +22,11 @@
 
 #include <time.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -48,8 +52,12 @@ double best_of(int rounds, const Work& work) {
   return best;
 }
 
+// Seconds by what was measured and by number of hosts.
+std::map<std::string, std::map<int, double>> seconds_of;
+
 void row(const std::string& what, int hosts, double value, const std::string& unit,
          const std::string& more = "") {
+  if (unit == "cpu_s") seconds_of[what][hosts] = value;
   fmt::print("{{\"what\": \"{}\", \"hosts\": {}, \"value\": {:.9g}, \"unit\": \"{}\"{}}}\n", what,
              hosts, value, unit, more);
   std::fflush(stdout);
@@ -130,6 +138,33 @@ void bench_explained(int hosts) {
   row("its prose for every host", hosts, prose, "cpu_s", fmt::format(", \"bytes\": {}", bytes));
 }
 
+// The same work on every size: the first host that carries five groups.
+std::string host_of_five(const Inventory& inventory) {
+  std::vector<int> groups(inventory.hosts().size());
+  for (std::size_t g = 0; g < inventory.groups().size(); ++g)
+    ++groups[Inventory::to_size(inventory.host_of(static_cast<Index>(g)))];
+  const auto found = std::find(groups.begin(), groups.end(), 5);
+  FDBPACK_CHECK(found != groups.end());
+  return inventory.hosts()[static_cast<std::size_t>(found - groups.begin())].id;
+}
+
+// Every group of an empty fleet placed in one plan, without explanations.
+void bench_plan(int hosts) {
+  GenerateOptions options;
+  options.hosts = hosts;
+  options.domains = 10;
+  options.is_placed = false;
+  const Inventory inventory = make_inventory(options);
+  std::size_t placed = 0;
+  const double seconds = best_of(2, [&] {
+    Planner planner(inventory);
+    PlanOptions plan_options;
+    plan_options.has_explanations = false;
+    placed = plan(planner, plan_options)->placed.size();
+  });
+  row("place a whole fleet", hosts, seconds, "cpu_s", fmt::format(", \"groups\": {}", placed));
+}
+
 void bench_operations(int hosts) {
   GenerateOptions options;
   options.hosts = hosts;
@@ -145,7 +180,7 @@ void bench_operations(int hosts) {
       "cpu_s", ", \"note\": \"with generating the fleet\"");
   Planner planner(inventory);
   int more = 0;
-  const double forecast = best_of(3, [&] {
+  const double forecast = best_of(5, [&] {
     more = capacity(planner, {"cluster-1", "storage"})->more;
   });
   row("capacity forecast", hosts, forecast, "cpu_s", fmt::format(", \"more\": {}", more));
@@ -154,9 +189,9 @@ void bench_operations(int hosts) {
   row("survive the loss of any host", hosts, survival, "cpu_s",
       fmt::format(", \"domains\": {}", losses));
   EvacuateRequest request;
-  request.hosts = {"db-7"};
+  request.hosts = {host_of_five(inventory)};
   std::size_t moved = 0;
-  const double evacuation = best_of(5, [&] {
+  const double evacuation = best_of(9, [&] {
     Planner fresh(inventory);
     const Evacuation result = *evacuate(fresh, request);
     moved = result.placed.size();
@@ -164,7 +199,7 @@ void bench_operations(int hosts) {
   row("evacuation plan, explained", hosts, evacuation, "cpu_s",
       fmt::format(", \"groups\": {}", moved));
   std::size_t count = 0;
-  const double colouring = best_of(3, [&] { count = waves(inventory, {}).size(); });
+  const double colouring = best_of(9, [&] { count = waves(inventory, {}).size(); });
   row("waves", hosts, colouring, "cpu_s", fmt::format(", \"waves\": {}", count));
 }
 
@@ -182,6 +217,21 @@ void bench_rebalance(int hosts) {
                   result.after.score(), result.moves.size()));
 }
 
+// How much dearer the largest size is than the smallest, and that as a share of n log n: not above
+// 1 is what is asked for.
+void show_growth() {
+  for (const auto& [what, sizes] : seconds_of) {
+    const auto& [small, first] = *sizes.begin();
+    const auto& [large, last] = *sizes.rbegin();
+    if (small == large) continue;
+    const double ideal = large * std::log(large) / (small * std::log(small));
+    fmt::print(
+        "{{\"what\": \"growth of {}\", \"from\": {}, \"hosts\": {}, \"value\": {:.3g}, "
+        "\"unit\": \"x\", \"of_n_log_n\": {:.2f}}}\n",
+        what, small, large, last / first, last / first / ideal);
+  }
+}
+
 int run(const std::vector<int>& sizes) {
   for (const int hosts : sizes) {
     const std::string text = htools::print_text(*generate_htools(hosts, 5, 1));
@@ -189,9 +239,11 @@ int run(const std::vector<int>& sizes) {
     balance_text(text, hosts, true);
     bench_decisions(hosts);
     bench_explained(hosts);
+    bench_plan(hosts);
     bench_operations(hosts);
     bench_rebalance(hosts);
   }
+  show_growth();
   return 0;
 }
 
@@ -211,7 +263,7 @@ int main_with(const std::vector<std::string>& args) {
     std::vector<int> sizes;
     for (std::size_t i = 1; i < args.size(); ++i)
       sizes.push_back(std::stoi(args[i]));
-    return run(sizes.empty() ? std::vector<int>{100, 500, 1000, 5000} : sizes);
+    return run(sizes.empty() ? std::vector<int>{500, 1000, 2000, 5000} : sizes);
   }
   std::fputs(
       "usage: place_bench run [hosts...] | write FILE hosts seed | balance FILE [--ignore-dynu]\n",

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace fdbpack::cli {
 namespace {
 
@@ -33,6 +35,7 @@ std::string placed_table(const FleetPlan& plan) {
     for (const place::Constraint constraint : placed.breached) {
       note += (note.empty() ? "breaks " : ", ") + std::string(to_string(constraint));
     }
+    if (placed.step > 1) note += fmt::format("{}step {}", note.empty() ? "" : ", ", placed.step);
     table.add({group.id, group.cluster, group.set, group.host, unit_text(group),
                group.fault_domain.empty() ? "-" : group.fault_domain,
                std::to_string(group.port_slot), placed.replaces.empty() ? "-" : placed.replaces,
@@ -53,6 +56,9 @@ std::string plan_text(const PlacementState& state, const FleetPlan& plan, bool h
   for (const place::Unplaced& missing : plan.unplaced) {
     out += fmt::format("\n{} of {} set {} of {} has no host\n", missing.id, missing.process_class,
                        missing.set, missing.cluster);
+    if (!missing.replaces.empty()) {
+      out += fmt::format("  {} stays until there is one: {}\n", missing.replaces, missing.cause);
+    }
     for (const std::string& line : place::explain_text(state, missing.why, 20))
       out += "  " + line + "\n";
   }
@@ -66,6 +72,9 @@ std::string plan_text(const PlacementState& state, const FleetPlan& plan, bool h
     out += fmt::format("{}: {}: {}\n", violation.subject, violation.rule, violation.message);
   }
   if (out.empty()) return "nothing to do\n";
+  const bool has_steps = std::any_of(plan.placed.begin(), plan.placed.end(),
+                                     [](const NewGroup& placed) { return placed.step > 1; });
+  if (has_steps) out += "a later step needs the room of groups that leave in the steps before it\n";
   out += fmt::format(
       "score {:.6f} -> {:.6f} (cpu {:.4f}, memory {:.4f}, storage {:.4f}), {} violations\n",
       plan.before.score(), plan.after.score(), plan.after.cpu, plan.after.memory,

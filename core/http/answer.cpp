@@ -48,18 +48,25 @@ bool has_length(int status) {
   return status >= 200 && status != 204 && status != 304;
 }
 
-std::string status_line(int status) {
-  return "HTTP/1.1 " + std::to_string(status) + ' ' + std::string(reason(status)) + "\r\n";
+// A line break in a value would let whoever chose it write fields or whole answers of his own.
+void end_line(std::string& lead, std::size_t begin) {
+  std::replace_if(
+      lead.begin() + static_cast<std::ptrdiff_t>(begin), lead.end(),
+      [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
+  lead += "\r\n";
+}
+
+std::string status_line(int status, std::string_view phrase = "") {
+  std::string line = "HTTP/1.1 " + std::to_string(status) + ' ';
+  line += phrase.empty() ? reason(status) : phrase;
+  end_line(line, 0);
+  return line;
 }
 
 void append_field(std::string& lead, std::string_view name, std::string_view value) {
   const std::size_t begin = lead.size();
   lead.append(name).append(": ").append(value);
-  // A line break in a value would let whoever chose it write fields or whole answers of his own.
-  std::replace_if(
-      lead.begin() + static_cast<std::ptrdiff_t>(begin), lead.end(),
-      [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
-  lead += "\r\n";
+  end_line(lead, begin);
 }
 
 void append_content(std::string& lead, std::string_view type, std::size_t size) {
@@ -68,7 +75,7 @@ void append_content(std::string& lead, std::string_view type, std::size_t size) 
 }
 
 std::string lead_of(const Response& response) {
-  std::string lead = status_line(response.status);
+  std::string lead = status_line(response.status, response.reason_phrase);
   if (has_length(response.status)) {
     append_content(lead, response.content_type, response.body.size());
   }

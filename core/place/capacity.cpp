@@ -81,12 +81,17 @@ Result<Capacity> capacity(Planner& planner, const CapacityRequest& request) {
   Want want;
   want.set = set;
   want.id = "forecast";
+  std::vector<int> per_host(inventory.hosts().size());
   while (out.more < request.groups_max) {
     std::optional<Decision> decision = planner.decide(want);
     if (!decision || decision->violations > 0) break;
     planner.accept(*decision);
     ++out.more;
-    ++out.per_value[label_of(inventory.hosts()[at(decision->host)], request.label)];
+    ++per_host[at(decision->host)];
+  }
+  for (std::size_t h = 0; h < per_host.size(); ++h) {
+    if (per_host[h] > 0)
+      out.per_value[label_of(inventory.hosts()[h], request.label)] += per_host[h];
   }
   out.is_limited = out.more == request.groups_max;
   const std::vector<int> domains = planner.domain_order(inventory.sets()[at(set)].scope);

@@ -19,6 +19,7 @@ std::size_t at(int index) {
 // Victims are taken from the back: first those in trouble, then the youngest (highest ID).
 void sort_for_victims(Members& members) {
   std::sort(members.begin(), members.end(), [](const DomainMember* a, const DomainMember* b) {
+    if (a->is_fixed != b->is_fixed) return a->is_fixed;
     if (a->is_preferred_victim != b->is_preferred_victim) return b->is_preferred_victim;
     return compare_ids(a->id, b->id) < 0;
   });
@@ -37,14 +38,18 @@ std::vector<Members> by_domain(const std::vector<DomainMember>& members, int dom
   return result;
 }
 
+bool has_victim(const Members& members) {
+  return !members.empty() && !members.back()->is_fixed;
+}
+
 // The fullest domain; among equals one whose next victim is in trouble, then the highest number.
 int fullest(const std::vector<Members>& domains, const std::vector<int>& counts) {
   const auto in_trouble = [&](std::size_t k) {
-    return !domains[k].empty() && domains[k].back()->is_preferred_victim;
+    return has_victim(domains[k]) && domains[k].back()->is_preferred_victim;
   };
   int best = -1;
   for (std::size_t k = 0; k < domains.size(); ++k) {
-    if (domains[k].empty()) continue;
+    if (!has_victim(domains[k])) continue;
     const bool is_better = best < 0 || counts[k] > counts[at(best)] ||
                            (counts[k] == counts[at(best)] && in_trouble(k) >= in_trouble(at(best)));
     if (is_better) best = static_cast<int>(k);
@@ -90,19 +95,21 @@ DomainChange balance_domains(const std::vector<DomainMember>& members, int desir
   DomainChange change;
   Members unbound;
   std::vector<Members> bound = by_domain(members, domains, unbound);
-  for (const DomainMember* member : unbound)
-    change.replace.push_back(member->id);
-
-  std::vector<int> counts(at(domains));
   int alive = 0;
+  for (const DomainMember* member : unbound) {
+    if (member->is_fixed) ++alive;
+    if (!member->is_fixed) change.replace.push_back(member->id);
+  }
+  std::vector<int> counts(at(domains));
   for (std::size_t k = 0; k < bound.size(); ++k) {
     counts[k] = static_cast<int>(bound[k].size());
-    while (counts[k] > bounds.max)
+    while (counts[k] > bounds.max && has_victim(bound[k]))
       change.replace.push_back(take_victim(bound[k], counts[k]));
     alive += counts[k];
   }
   for (; alive < desired_groups; ++alive) {
     const int domain = least_full(counts, bounds.max);
+    if (domain < 0) break;
     ++counts[at(domain)];
     change.add.push_back(domain);
   }

@@ -10,6 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
 
 namespace fdbpack::place {
 namespace {
@@ -17,6 +21,9 @@ namespace {
 std::size_t at(Index index) {
   return static_cast<std::size_t>(index);
 }
+
+// A plan settles in one or two steps; the bound only keeps a defect from running for ever.
+constexpr int kStepsMax = 16;
 
 class FleetPlanner {
  public:
@@ -26,22 +33,40 @@ class FleetPlanner {
   Result<FleetPlan> run();
 
  private:
+  enum class Cause { surplus, domain, exact };
+  struct Leaving {
+    Index group = kNone;
+    Cause cause = Cause::surplus;  // surplus: removed; the others are replaced
+    Removal removal;
+  };
+  using Keys = std::set<std::pair<Index, Index>>;
+
+  void want(const std::vector<Index>& scopes);
   void shrink_set(Index set);
   void drop_unknown(Index scope);
   void balance_scope(Index scope);
   void balance_exact(Index set);
-  void replace(Index group, std::string why, int domain);
+  void replace(Index group, Cause cause, std::string why, int domain, int leaves = kNone);
   void want_missing(Index scope);
   void sort_wants();
-  void place_wants();
+  [[nodiscard]] bool place(const std::vector<Index>& scopes, int step);
+  void place_wants(int step);
+  [[nodiscard]] bool keep_stuck(std::vector<Unplaced>& stuck);
+  void settle();
+  [[nodiscard]] bool leave_out(Index group);
   [[nodiscard]] std::vector<DomainMember> members(Index scope, Index set) const;
-  void remove(Index group, std::string why, std::vector<Removal>& list);
+  void remove(Index group, std::string why, Cause cause);
   [[nodiscard]] Index find(Index scope, const std::string& id) const;
 
   Planner& planner_;
   const Inventory& inventory_;
   const PlanOptions& options_;
+  // Of the step that is being decided.
   std::vector<Want> wants_;
+  std::vector<Leaving> leaving_;
+  // Groups of a set that are alike, one of whose replacements has no host: they stay.
+  Keys kept_domains_;  // (set, domain)
+  Keys kept_values_;   // (set, value of the exact label)
   FleetPlan plan_;
 };
 
@@ -59,6 +84,18 @@ Result<FleetPlan> FleetPlanner::run() {
   }
   for (const Index scope : scopes)
     FDBPACK_TRY_VOID(check_demand(inventory_, scope));
+  for (int step = 1; step <= kStepsMax; ++step) {
+    if (!place(scopes, step)) break;
+    settle();
+  }
+  plan_.after = measure(planner_.state());
+  return std::move(plan_);
+}
+
+// What is to be done on the fleet as it is by now.
+void FleetPlanner::want(const std::vector<Index>& scopes) {
+  wants_.clear();
+  leaving_.clear();
   for (const Index scope : scopes) {
     drop_unknown(scope);
     for (std::size_t s = 0; s < inventory_.sets().size(); ++s) {
@@ -70,10 +107,6 @@ Result<FleetPlan> FleetPlanner::run() {
     }
     want_missing(scope);
   }
-  sort_wants();
-  place_wants();
-  plan_.after = measure(planner_.state());
-  return std::move(plan_);
 }
 
 std::vector<DomainMember> FleetPlanner::members(Index scope, Index set) const {
@@ -94,24 +127,32 @@ std::vector<DomainMember> FleetPlanner::members(Index scope, Index set) const {
 Index FleetPlanner::find(Index scope, const std::string& id) const {
   const std::string& cluster =
       inventory_.clusters()[at(inventory_.scopes()[at(scope)].cluster)].name;
-  return inventory_.find_group(cluster, id);
+  if (const Index known = inventory_.find_group(cluster, id); known != kNone) return known;
+  const std::vector<PlacedGroup>& all = planner_.state().groups();
+  std::size_t g = inventory_.groups().size();
+  while (all[g].scope != scope || all[g].id != id)
+    ++g;
+  return static_cast<Index>(g);
 }
 
-void FleetPlanner::remove(Index group, std::string why, std::vector<Removal>& list) {
+void FleetPlanner::remove(Index group, std::string why, Cause cause) {
   planner_.mark_removing(group);
-  const Group& facts = inventory_.groups()[at(group)];
-  list.push_back({facts.cluster, facts.id, std::move(why)});
+  const PlacedGroup& placed = planner_.state().groups()[at(group)];
+  const Index cluster = inventory_.scopes()[at(placed.scope)].cluster;
+  leaving_.push_back(
+      {group, cause, {inventory_.clusters()[at(cluster)].name, placed.id, std::move(why)}});
 }
 
 // Groups of a class or set that the spec no longer has.
 void FleetPlanner::drop_unknown(Index scope) {
   for (std::size_t g = 0; g < inventory_.groups().size(); ++g) {
     const PlacedGroup& group = planner_.state().groups()[g];
-    if (group.scope != scope || group.set != kNone || group.is_removing) continue;
+    const bool is_known = group.scope != scope || group.set != kNone;
+    if (is_known || group.is_removing || !group.is_present) continue;
     remove(static_cast<Index>(g),
            fmt::format("the spec has no {} set {}", inventory_.scopes()[at(scope)].class_name,
                        inventory_.groups()[g].set),
-           plan_.removed);
+           Cause::surplus);
   }
 }
 
@@ -124,7 +165,7 @@ void FleetPlanner::shrink_set(Index set) {
     remove(
         find(ref.scope, id),
         fmt::format("set {} has {} groups and wants {}", ref.demand->name, have, ref.demand->count),
-        plan_.removed);
+        Cause::surplus);
   }
 }
 
@@ -133,17 +174,22 @@ void FleetPlanner::balance_scope(Index scope) {
   if (demand.domains == 0) return;
   const DomainBounds bounds = domain_bounds(demand.desired_groups, demand.domains);
   const std::vector<int> counts = planner_.state().scopes()[at(scope)].counts;
-  const DomainChange change =
-      balance_domains(members(scope, kNone), demand.desired_groups, demand.domains);
+  std::vector<DomainMember> all = members(scope, kNone);
+  for (DomainMember& member : all) {
+    if (kept_domains_.empty()) break;
+    const Index set = planner_.state().groups()[at(find(scope, member.id))].set;
+    member.is_fixed = kept_domains_.contains({set, member.domain});
+  }
+  const DomainChange change = balance_domains(all, demand.desired_groups, demand.domains);
   for (const std::string& id : change.replace) {
     const Index group = find(scope, id);
     const int domain = planner_.state().groups()[at(group)].domain;
     const std::string zone = planner_.state().domain_text(scope, domain);
-    replace(group,
+    replace(group, Cause::domain,
             domain < demand.domains
                 ? fmt::format("{} has {} groups, at most {}", zone, counts[at(domain)], bounds.max)
                 : fmt::format("{} is not one of {} fault domains", zone, demand.domains),
-            kNone);
+            kNone, domain);
   }
   for (const DomainShift& shift : change.shift) {
     const Index group = find(scope, shift.id);
@@ -154,7 +200,7 @@ void FleetPlanner::balance_scope(Index scope) {
     // Nobody is gained by giving up a group whose replacement has no good host.
     const std::optional<Decision> decision = planner_.decide(want);
     if (!decision || decision->violations > 0) continue;
-    replace(group,
+    replace(group, Cause::domain,
             fmt::format("{} has less than {} groups", planner_.state().domain_text(scope, shift.to),
                         bounds.min),
             shift.to);
@@ -166,13 +212,23 @@ void FleetPlanner::balance_scope(Index scope) {
 void FleetPlanner::balance_exact(Index set) {
   const SetRef& ref = inventory_.sets()[at(set)];
   if (!ref.demand->exact) return;
-  for (std::size_t g = inventory_.groups().size(); g-- > 0;) {
+  std::vector<Index> youngest;
+  for (std::size_t g = 0; g < planner_.state().groups().size(); ++g) {
     const PlacedGroup& group = planner_.state().groups()[g];
-    if (group.set != set || group.is_removing) continue;
+    if (group.set == set && group.is_present && !group.is_removing)
+      youngest.push_back(static_cast<Index>(g));
+  }
+  std::sort(youngest.begin(), youngest.end(), [&](Index a, Index b) {
+    return compare_ids(planner_.state().groups()[at(a)].id, planner_.state().groups()[at(b)].id) >
+           0;
+  });
+  for (const Index g : youngest) {
+    const PlacedGroup& group = planner_.state().groups()[at(g)];
     const SetState& now = planner_.state().sets()[at(set)];
     const Index value = now.exact_value[at(group.host)];
     if (value != kNone && now.exact_count[at(value)] <= now.exact_target[at(value)]) continue;
-    replace(static_cast<Index>(g),
+    if (kept_values_.contains({set, value})) continue;
+    replace(g, Cause::exact,
             value == kNone ? fmt::format("set {} wants no groups on {}", ref.demand->name,
                                          inventory_.hosts()[at(group.host)].id)
                            : fmt::format("{} groups in {}={}, wants {}", now.exact_count[at(value)],
@@ -182,13 +238,14 @@ void FleetPlanner::balance_exact(Index set) {
   }
 }
 
-void FleetPlanner::replace(Index group, std::string why, int domain) {
+void FleetPlanner::replace(Index group, Cause cause, std::string why, int domain, int leaves) {
   Want want;
   want.set = planner_.state().groups()[at(group)].set;
   want.replaces = group;
   want.domain = domain;
+  want.leaves = leaves;
   wants_.push_back(std::move(want));
-  remove(group, std::move(why), plan_.replaced);
+  remove(group, std::move(why), cause);
 }
 
 void FleetPlanner::want_missing(Index scope) {
@@ -232,11 +289,89 @@ void FleetPlanner::sort_wants() {
   });
 }
 
-void FleetPlanner::place_wants() {
+// Decides one step. A group whose replacement has no host stays, and then the others are decided
+// anew, with that group where it is: else they would count on a place that does not become free.
+// Returns whether there is anything to do.
+bool FleetPlanner::place(const std::vector<Index>& scopes, int step) {
+  kept_domains_.clear();
+  kept_values_.clear();
+  std::vector<Unplaced> stuck;
+  const std::size_t placed = plan_.placed.size();
+  while (true) {
+    const std::size_t mark = planner_.mark();
+    want(scopes);
+    sort_wants();
+    place_wants(step);
+    if (!keep_stuck(stuck)) break;
+    planner_.rollback(mark);
+    plan_.placed.resize(placed);
+  }
+  std::move(stuck.begin(), stuck.end(), std::back_inserter(plan_.unplaced));
+  return plan_.placed.size() > placed || !leaving_.empty();
+}
+
+void FleetPlanner::place_wants(int step) {
   const Choice choice = choose(planner_, wants_, options_.search_budget);
+  plan_.unplaced.clear();
+  const std::size_t begin = plan_.placed.size();
   for (std::size_t i = 0; i < wants_.size(); ++i) {
     carry_out(planner_, wants_[i], choice.decisions[i], options_.has_explanations, plan_.placed,
               plan_.unplaced);
+  }
+  for (std::size_t i = begin; i < plan_.placed.size(); ++i)
+    plan_.placed[i].step = step;
+}
+
+// Notes the groups whose replacements have no host. Returns whether there are any.
+bool FleetPlanner::keep_stuck(std::vector<Unplaced>& stuck) {
+  std::map<std::pair<std::string, std::string>, Unplaced*> missing;
+  for (Unplaced& one : plan_.unplaced) {
+    if (!one.replaces.empty()) missing.emplace(std::pair(one.cluster, one.replaces), &one);
+  }
+  if (missing.empty()) return false;
+  for (const Leaving& leaving : leaving_) {
+    const auto found = missing.find({leaving.removal.cluster, leaving.removal.id});
+    if (leaving.cause == Cause::surplus || found == missing.end()) continue;
+    const PlacedGroup& group = planner_.state().groups()[at(leaving.group)];
+    if (leaving.cause == Cause::domain) {
+      kept_domains_.emplace(group.set, group.domain);
+    } else {
+      kept_values_.emplace(group.set,
+                           planner_.state().sets()[at(group.set)].exact_value[at(group.host)]);
+    }
+    found->second->cause = leaving.removal.why;
+    stuck.push_back(std::move(*found->second));
+  }
+  return true;
+}
+
+// A group that was only just decided and leaves again is left out; its successor takes its place.
+// Only a new group can be: what replaces another has its data to copy before that one's room is
+// free.
+bool FleetPlanner::leave_out(Index group) {
+  if (at(group) < inventory_.groups().size()) return false;
+  const PlacedGroup& placed = planner_.state().groups()[at(group)];
+  const std::string& cluster =
+      inventory_.clusters()[at(inventory_.scopes()[at(placed.scope)].cluster)].name;
+  const auto is_it = [&](const NewGroup& other) {
+    return other.group.cluster == cluster && other.group.id == placed.id && other.replaces.empty();
+  };
+  if (std::erase_if(plan_.placed, is_it) == 0) return false;
+  for (NewGroup& other : plan_.placed) {
+    if (other.group.cluster == cluster && other.replaces == placed.id) other.replaces.clear();
+  }
+  return true;
+}
+
+// Groups that leave make room, and with it more may be possible than while they were there: so the
+// next step is decided without them.
+void FleetPlanner::settle() {
+  for (Leaving& leaving : leaving_) {
+    const bool is_left_out = leave_out(leaving.group);
+    planner_.take_out(leaving.group);
+    if (is_left_out) continue;
+    (leaving.cause == Cause::surplus ? plan_.removed : plan_.replaced)
+        .push_back(std::move(leaving.removal));
   }
 }
 
@@ -244,56 +379,6 @@ void FleetPlanner::place_wants() {
 
 Result<FleetPlan> plan(Planner& planner, const PlanOptions& options) {
   return FleetPlanner(planner, options).run();
-}
-
-Group to_group(const PlacementState& state, const Decision& decision) {
-  const SetRef& ref = state.inventory().sets()[at(decision.want.set)];
-  const Scope& scope = state.inventory().scopes()[at(ref.scope)];
-  const Shape& shape = ref.demand->shape;
-  Group group;
-  group.id = decision.want.id;
-  group.cluster = state.inventory().clusters()[at(scope.cluster)].name;
-  group.process_class = scope.class_name;
-  group.set = ref.demand->name;
-  group.host = state.inventory().hosts()[at(decision.host)].id;
-  if (decision.domain != kNone) group.fault_domain = state.domain_text(ref.scope, decision.domain);
-  group.cpu_milli = shape.cpu_milli;
-  group.memory_mib = shape.memory_mib;
-  group.servers = shape.servers;
-  group.port_slot = decision.slot;
-  for (const DiskAt& disk : decision.disks) {
-    group.disks.push_back({state.kinds()[at(state.units()[at(disk.unit)].kind)], disk.size_mib, 0});
-  }
-  group.is_reserved = true;
-  return group;
-}
-
-Fleet apply(const Fleet& fleet, const FleetPlan& plan) {
-  Fleet out = fleet;
-  const auto is_gone = [&](const Group& group) {
-    const auto is_same = [&](const Removal& r) {
-      return r.cluster == group.cluster && r.id == group.id;
-    };
-    return std::any_of(plan.replaced.begin(), plan.replaced.end(), is_same) ||
-           std::any_of(plan.removed.begin(), plan.removed.end(), is_same);
-  };
-  for (const Group& group : fleet.groups) {
-    if (!is_gone(group)) continue;
-    // What the group wrote is free again.
-    const auto host = std::find_if(out.hosts.begin(), out.hosts.end(),
-                                   [&](const Host& h) { return h.id == group.host; });
-    if (host == out.hosts.end()) continue;
-    for (const PlacedDisk& disk : group.disks) {
-      for (Unit& unit : host->units) {
-        if (unit.kind == disk.unit)
-          unit.free_mib = std::min(unit.total_mib, unit.free_mib + disk.used_mib);
-      }
-    }
-  }
-  std::erase_if(out.groups, is_gone);
-  for (const NewGroup& group : plan.placed)
-    out.groups.push_back(group.group);
-  return out;
 }
 
 }  // namespace fdbpack::place

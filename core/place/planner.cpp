@@ -54,11 +54,19 @@ std::vector<int> Planner::domain_order(Index scope) const {
   return order;
 }
 
+std::vector<int> Planner::domain_order(const Want& want) const {
+  const Index scope = state_.inventory().sets()[at(want.set)].scope;
+  if (want.domain != kNone || state_.inventory().scopes()[at(scope)].domains == 0)
+    return {want.domain};
+  std::vector<int> order = domain_order(scope);
+  std::erase(order, want.leaves);
+  return order;
+}
+
 std::optional<Decision> Planner::decide(const Want& want) {
   const Index scope = state_.inventory().sets()[at(want.set)].scope;
   const bool has_domains = state_.inventory().scopes()[at(scope)].domains > 0;
-  std::vector<int> domains{want.domain};
-  if (has_domains && want.domain == kNone) domains = domain_order(scope);
+  const std::vector<int> domains = domain_order(want);
   if (want.relaxed.empty() && want.avoid.empty()) {
     CandidateIndex& index = index_of(want.set);
     for (const int domain : domains) {
@@ -125,8 +133,7 @@ Explanation Planner::explain(const Want& want, const std::optional<Decision>& de
         std::max(demand.desired_groups, state_.scopes()[at(scope)].groups + 1), demand.domains);
     out.domain_min = bounds.min;
     out.domain_max = bounds.max;
-    std::vector<int> order{want.domain};
-    if (want.domain == kNone) order = domain_order(scope);
+    const std::vector<int> order = domain_order(want);
     out.domain = decision ? decision->domain : (order.empty() ? kNone : order.front());
     for (const int domain : order) {
       if (!decision || domain == decision->domain) break;

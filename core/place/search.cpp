@@ -54,10 +54,7 @@ class Search {
   };
 
   std::vector<Option> options(const Want& want) {
-    const Index scope = scope_of(planner_, want);
-    std::vector<int> domains{want.domain};
-    const bool has_domains = planner_.state().inventory().scopes()[at(scope)].domains > 0;
-    if (has_domains && want.domain == kNone) domains = planner_.domain_order(scope);
+    const std::vector<int> domains = planner_.domain_order(want);
     std::vector<Option> out;
     for (std::size_t rank = 0; rank < domains.size(); ++rank) {
       for (std::size_t h = 0; h < planner_.state().hosts().size(); ++h) {
@@ -169,7 +166,7 @@ void carry_out(Planner& planner, const Want& want, std::optional<Decision> decis
     const SetRef& ref = inventory.sets()[at(want.set)];
     const Scope& scope = inventory.scopes()[at(ref.scope)];
     unplaced.push_back({inventory.clusters()[at(scope.cluster)].name, scope.class_name,
-                        ref.demand->name, want.id, replaces, std::move(why)});
+                        ref.demand->name, want.id, replaces, "", std::move(why)});
     return;
   }
   NewGroup group;

@@ -106,6 +106,8 @@ void PlacementState::load_groups() {
     state.groups_on_physical.assign(domains, 0);
     scopes_.push_back(std::move(state));
   }
+  std::vector<PlacedGroup> loaded;
+  loaded.reserve(inventory_->groups().size());
   for (std::size_t g = 0; g < inventory_->groups().size(); ++g) {
     const Group& group = inventory_->groups()[g];
     PlacedGroup placed;
@@ -134,8 +136,14 @@ void PlacementState::load_groups() {
       if (where.unit != kNone) units_[at(where.unit)].room_mib += disk.used_mib;
       placed.disks.push_back(where);
     }
-    add(std::move(placed));
+    loaded.push_back(std::move(placed));
   }
+  // A snapshot may say that groups have written more than is missing from the unit.
+  for (UnitState& unit : units_)
+    unit.room_mib = std::min(unit.room_mib, unit.total_mib);
+  groups_.reserve(loaded.size());
+  for (PlacedGroup& placed : loaded)
+    add(std::move(placed));
 }
 
 Index PlacementState::physical_of(Index scope, Index host) const {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fdbpack/place/waves.hpp"
 
-#include "fdbpack/place/state.hpp"
-
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 namespace fdbpack::place {
 namespace {
@@ -13,38 +12,45 @@ std::size_t at(Index index) {
   return static_cast<std::size_t>(index);
 }
 
-// cluster -> sorted zones, numbered per cluster.
-using Zones = std::map<Index, std::vector<int>>;
+// The zones of one cluster that a host takes down, sorted.
+struct InCluster {
+  Index cluster = kNone;
+  std::vector<int> zones;  // numbered per cluster
+
+  auto operator<=>(const InCluster&) const = default;
+};
+using Zones = std::vector<InCluster>;  // by cluster
 
 bool includes(const std::vector<int>& a, const std::vector<int>& b) {
   return std::includes(a.begin(), a.end(), b.begin(), b.end());
 }
 
 struct OpenWave {
-  Zones zones;  // per cluster, those of the host that takes most
+  std::vector<std::vector<int>> zones;  // by cluster, those of the host that takes most
   std::vector<Index> hosts;
 
   [[nodiscard]] bool accepts(const Zones& other) const {
-    return std::all_of(other.begin(), other.end(), [&](const auto& entry) {
-      const auto mine = zones.find(entry.first);
-      return mine == zones.end() || includes(mine->second, entry.second) ||
-             includes(entry.second, mine->second);
+    return std::all_of(other.begin(), other.end(), [&](const InCluster& entry) {
+      const std::vector<int>& mine = zones[at(entry.cluster)];
+      return includes(mine, entry.zones) || includes(entry.zones, mine);
     });
   }
   void add(Index host, const Zones& other) {
     hosts.push_back(host);
-    for (const auto& [cluster, list] : other) {
-      std::vector<int>& mine = zones[cluster];
-      if (list.size() > mine.size()) mine = list;
+    for (const InCluster& entry : other) {
+      std::vector<int>& mine = zones[at(entry.cluster)];
+      if (entry.zones.size() > mine.size()) mine = entry.zones;
     }
   }
 };
 
+// The names point into the inventory.
 struct ZoneNames {
-  std::vector<std::map<std::string, int>> numbers;  // by cluster
-  std::vector<std::vector<std::string>> names;
+  std::vector<std::map<std::string_view, int>> numbers;  // by cluster
+  std::vector<std::vector<std::string_view>> names;
 
-  int number(Index cluster, const std::string& name) {
+  explicit ZoneNames(std::size_t clusters) : numbers(clusters), names(clusters) {}
+  int number(Index cluster, std::string_view name) {
     auto& known = numbers[at(cluster)];
     const auto [entry, is_new] = known.try_emplace(name, static_cast<int>(known.size()));
     if (is_new) names[at(cluster)].push_back(name);
@@ -52,21 +58,30 @@ struct ZoneNames {
   }
 };
 
+// A group's logical domain, or its physical one, or its host where that has no name.
+std::string_view zone_of(const Inventory& inventory, Index g) {
+  const Group& group = inventory.groups()[at(g)];
+  const Scope& scope = inventory.scopes()[at(inventory.scope_of(g))];
+  if (scope.domains > 0 && !group.fault_domain.empty()) return group.fault_domain;
+  const PhysicalView& view = inventory.physical()[at(scope.physical)];
+  const Index domain = view.domain_of[at(inventory.host_of(g))];
+  return domain == kNone ? std::string_view(group.host) : view.names[at(domain)];
+}
+
 std::vector<Zones> zones_by_host(const Inventory& inventory, ZoneNames& names) {
-  const PlacementState state(inventory);
   std::vector<Zones> out(inventory.hosts().size());
-  names.numbers.resize(inventory.clusters().size());
-  names.names.resize(inventory.clusters().size());
+  // Groups are sorted by cluster, so the clusters of each host come in order.
   for (std::size_t g = 0; g < inventory.groups().size(); ++g) {
-    const PlacedGroup& group = state.groups()[g];
-    const Index cluster = inventory.scopes()[at(group.scope)].cluster;
-    const int zone = names.number(cluster, state.domain_text(group.scope, group.domain));
-    out[at(group.host)][cluster].push_back(zone);
+    const auto index = static_cast<Index>(g);
+    const Index cluster = inventory.scopes()[at(inventory.scope_of(index))].cluster;
+    Zones& here = out[at(inventory.host_of(index))];
+    if (here.empty() || here.back().cluster != cluster) here.push_back({cluster, {}});
+    here.back().zones.push_back(names.number(cluster, zone_of(inventory, index)));
   }
   for (Zones& zones : out) {
-    for (auto& [cluster, list] : zones) {
-      std::sort(list.begin(), list.end());
-      list.erase(std::unique(list.begin(), list.end()), list.end());
+    for (InCluster& entry : zones) {
+      std::sort(entry.zones.begin(), entry.zones.end());
+      entry.zones.erase(std::unique(entry.zones.begin(), entry.zones.end()), entry.zones.end());
     }
   }
   return out;
@@ -74,43 +89,51 @@ std::vector<Zones> zones_by_host(const Inventory& inventory, ZoneNames& names) {
 
 // First fit in the given order.
 std::vector<OpenWave> fill(const std::vector<Zones>& zones, const std::vector<Index>& order,
-                           int hosts_max) {
+                           std::size_t clusters, int hosts_max) {
   std::vector<OpenWave> out;
   for (const Index host : order) {
     const auto fits = std::find_if(out.begin(), out.end(), [&](const OpenWave& wave) {
       const bool is_full = hosts_max > 0 && static_cast<int>(wave.hosts.size()) >= hosts_max;
       return !is_full && wave.accepts(zones[at(host)]);
     });
-    OpenWave& wave = fits == out.end() ? out.emplace_back() : *fits;
-    wave.add(host, zones[at(host)]);
+    if (fits != out.end()) {
+      fits->add(host, zones[at(host)]);
+      continue;
+    }
+    out.push_back({std::vector<std::vector<int>>(clusters), {}});
+    out.back().add(host, zones[at(host)]);
   }
   return out;
 }
 
 std::size_t weight(const Zones& zones) {
   std::size_t sum = 0;
-  for (const auto& [cluster, list] : zones)
-    sum += list.size();
+  for (const InCluster& entry : zones)
+    sum += entry.zones.size();
   return sum;
 }
 
 }  // namespace
 
 std::vector<Wave> waves(const Inventory& inventory, const WavesOptions& options) {
-  ZoneNames names;
+  const std::size_t clusters = inventory.clusters().size();
+  ZoneNames names(clusters);
   const std::vector<Zones> zones = zones_by_host(inventory, names);
   std::vector<Index> order;
   for (std::size_t h = 0; h < zones.size(); ++h)
     order.push_back(static_cast<Index>(h));
   // Two orders are tried and the one with fewer waves is kept: hosts of most domains first, and
   // hosts of the same domains together.
+  std::vector<std::size_t> weights;
+  for (const Zones& one : zones)
+    weights.push_back(weight(one));
   std::vector<Index> heavy = order;
   std::stable_sort(heavy.begin(), heavy.end(),
-                   [&](Index a, Index b) { return weight(zones[at(a)]) > weight(zones[at(b)]); });
+                   [&](Index a, Index b) { return weights[at(a)] > weights[at(b)]; });
   std::stable_sort(order.begin(), order.end(),
                    [&](Index a, Index b) { return zones[at(a)] < zones[at(b)]; });
-  std::vector<OpenWave> best = fill(zones, heavy, options.hosts_max);
-  if (std::vector<OpenWave> other = fill(zones, order, options.hosts_max);
+  std::vector<OpenWave> best = fill(zones, heavy, clusters, options.hosts_max);
+  if (std::vector<OpenWave> other = fill(zones, order, clusters, options.hosts_max);
       other.size() < best.size()) {
     best = std::move(other);
   }
@@ -124,10 +147,10 @@ std::vector<Wave> waves(const Inventory& inventory, const WavesOptions& options)
     Wave named;
     for (const Index host : wave.hosts)
       named.hosts.push_back(inventory.hosts()[at(host)].id);
-    for (const auto& [cluster, list] : wave.zones) {
-      for (const int zone : list) {
-        named.zones.push_back(inventory.clusters()[at(cluster)].name + "/" +
-                              names.names[at(cluster)][static_cast<std::size_t>(zone)]);
+    for (std::size_t c = 0; c < clusters; ++c) {
+      for (const int zone : wave.zones[c]) {
+        named.zones.push_back(inventory.clusters()[c].name + "/" +
+                              std::string(names.names[c][at(zone)]));
       }
     }
     std::sort(named.zones.begin(), named.zones.end());

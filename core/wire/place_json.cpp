@@ -104,6 +104,7 @@ JsonValue group_json(const PlacementState& state, const NewGroup& placed) {
              {"portSlot", integer(group.port_slot)},
              {"disks", std::move(disks)},
              {"replaces", placed.replaces.empty() ? JsonValue() : JsonValue(placed.replaces)},
+             {"step", integer(placed.step)},
              {"doesNotHold", std::move(breached)}};
   if (placed.why.want.set != kNone) out.emplace_back("why", to_json(state, placed.why));
   return out;
@@ -115,6 +116,7 @@ JsonValue unplaced_json(const PlacementState& state, const Unplaced& missing) {
                 {"processClass", missing.process_class},
                 {"set", missing.set},
                 {"replaces", missing.replaces.empty() ? JsonValue() : JsonValue(missing.replaces)},
+                {"cause", missing.cause.empty() ? JsonValue() : JsonValue(missing.cause)},
                 {"why", to_json(state, missing.why)}};
 }
 

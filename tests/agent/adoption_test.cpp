@@ -6,6 +6,20 @@ namespace {
 
 using testing::HasSubstr;
 
+// Every process is in a group, in which memory ran out as often as the test says.
+class OneGroup final : public ports::Cgroups {
+ public:
+  [[nodiscard]] std::string prepare(const std::string&) override { return {}; }
+  [[nodiscard]] std::string find(const std::string&, int) override { return "/group"; }
+  [[nodiscard]] std::optional<std::uint64_t> oom_kills(const std::string&) override {
+    return kills;
+  }
+  void remove(const std::string&) override {}
+  [[nodiscard]] std::string degraded() const override { return {}; }
+
+  std::uint64_t kills = 4;
+};
+
 class Adoption : public WithAgent {
  protected:
   void SetUp() override {
@@ -21,6 +35,7 @@ class Adoption : public WithAgent {
     second_ = pid("x.2");
     (void)status([](const auto& json) { return json["processes"].size() == 2; });
   }
+  void TearDown() override { end(); }
   void expect_adopted() {
     EXPECT_EQ(pid("x.1"), first_);
     EXPECT_EQ(pid("x.2"), second_);
@@ -29,6 +44,7 @@ class Adoption : public WithAgent {
     EXPECT_EQ(page["processes"]["x.2"]["adopted"], true);
   }
 
+  OneGroup group_;
   int first_ = 0;
   int second_ = 0;
 };
@@ -40,6 +56,18 @@ TEST_F(Adoption, TheNextAgentTakesOverAndCountsOn) {
   ::kill(first_, SIGKILL);
   ASSERT_TRUE(wait([&] { return pid("x.1") != first_ && phase("x.1") == "running"; }));
   EXPECT_EQ(pid("x.2"), second_);
+}
+
+TEST_F(Adoption, TheCauseOfADeathIsStillToldByTheCgroup) {
+  crash();
+  cgroups_ = &group_;
+  start();
+  expect_adopted();
+  group_.kills = 5;
+  ::kill(first_, SIGKILL);
+  const auto page =
+      status([](const auto& json) { return json["processes"]["x.1"].contains("last_exit"); });
+  EXPECT_EQ(page["processes"]["x.1"]["last_exit"]["cause"], "oom");
 }
 
 TEST_F(Adoption, ALostStateFileDoesNotMatter) {

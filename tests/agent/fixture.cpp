@@ -8,6 +8,7 @@ WithAgent::Instance::Instance(WithAgent& test) {
       io, clock, [this](ports::OutputId id, ports::Stream stream, std::string_view line) {
         if (agent) agent->on_line(id, stream, line);
       });
+  ports::Cgroups& cgroups = test.cgroups_ != nullptr ? *test.cgroups_ : no_cgroups;
   world = std::make_unique<World>(World{clock, launcher, *output, test.log_, files, accounts,
                                         processes, probe, cgroups, notifier, holders});
   AgentSettings settings;
@@ -25,6 +26,10 @@ WithAgent::Instance::Instance(WithAgent& test) {
 }
 
 WithAgent::~WithAgent() {
+  end();
+}
+
+void WithAgent::end() {
   if (!instance_) return;
   for (const auto& [section, who] : instance_->agent->supervisor().processes()) {
     if (who->child) who->child->signal_group(SIGKILL);

@@ -70,7 +70,7 @@ class WithAgent : public testing::Test {
     posix::PosixAccounts accounts;
     posix::ProcTable processes;
     posix::ConnectProbe probe{io, clock};
-    posix::DelegatedCgroups cgroups{"off"};
+    posix::DelegatedCgroups no_cgroups{"off"};
     SilentNotifier notifier;
     posix::ProcHolders holders;
     std::unique_ptr<World> world;
@@ -96,6 +96,8 @@ class WithAgent : public testing::Test {
 
   void start();
   void crash() { instance_.reset(); }
+  // With all its processes.
+  void end();
   [[nodiscard]] bool wait(const std::function<bool()>& is_true) {
     return test::run_until(instance_->io, [&] {
       instance_->agent->on_signal(SIGCHLD);
@@ -138,6 +140,7 @@ class WithAgent : public testing::Test {
   test::TempDir dir_;
   RecordedLog log_;
   Duration grace_ = std::chrono::seconds(10);
+  ports::Cgroups* cgroups_ = nullptr;  // of the agents started from now on; nullptr: none
   std::unique_ptr<Instance> instance_;
 };
 

@@ -18,6 +18,7 @@ CORE_MODULES = {
     "base": set(),
     "http": {"base"},
     "model": {"base"},
+    "sidecar": {"base", "http", "model"},
     "conf": {"base", "model"},
     "place": {"base", "model"},
     "supervise": {"base", "model", "conf"},

@@ -79,8 +79,8 @@ std::vector<std::string> AgentTest::marked_environment() const {
 std::vector<std::string> AgentTest::command(const AgentOptions& options) const {
   std::vector<std::string> argv = options.prefix;
   for (const std::string& word :
-       {agent_program(), std::string("monitor"), std::string("--conffile"), conf_path(),
-        std::string("--lockfile"), dir_.file("lock")}) {
+       {options.program.empty() ? agent_program() : options.program, std::string("monitor"),
+        std::string("--conffile"), conf_path(), std::string("--lockfile"), dir_.file("lock")}) {
     argv.push_back(word);
   }
   if (options.has_state_dir) {
@@ -99,12 +99,11 @@ void AgentTest::start_agent(const AgentOptions& options) {
   agent_pid_ = spawn({command(options), environment_with(more), -1, log_fd_, error});
 }
 
-void AgentTest::start_agent_that_stays(const AgentOptions& options) {
+void AgentTest::kill_and_start_agent(const AgentOptions& options) {
+  const pid_t old = std::exchange(agent_pid_, 0);
+  kill(old, SIGKILL);
   start_agent(options);
-  for (int i = 0; i < 100 && Pidfd(agent_pid_).wait_for_end(Seconds(0.3)); ++i) {
-    EXPECT_NE(wait_for_agent(), 0);
-    start_agent(options);
-  }
+  EXPECT_EQ(wait_for_exit(old), -SIGKILL);
 }
 
 void AgentTest::signal_agent(int signal) const {

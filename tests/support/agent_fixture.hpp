@@ -40,6 +40,7 @@ struct Section {
 };
 
 struct AgentOptions {
+  std::string program;                 // empty: the one that was built
   std::vector<std::string> prefix;     // a command in front of the agent's: unshare, prlimit, ...
   std::vector<std::string> arguments;  // behind the agent's own
   std::vector<std::string> environment;
@@ -60,9 +61,8 @@ class AgentTest : public ::testing::Test {
   [[nodiscard]] std::string conf_path() const { return dir_.file("foundationdb.conf"); }
 
   void start_agent(const AgentOptions& options = {});
-  // As a service manager does it: again, as long as it ends by itself. A child of an agent that was
-  // killed holds the lock until it has become its own program.
-  void start_agent_that_stays(const AgentOptions& options = {});
+  // SIGKILL, and the next one before the first has come to die.
+  void kill_and_start_agent(const AgentOptions& options = {});
   // SIGTERM and the exit code, -1 when it does not end within the limit or by a signal.
   int stop_agent(Seconds limit = kLimit);
   void kill_agent();

@@ -26,8 +26,9 @@ struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  Headers headers;      // besides Content-Type, Content-Length, Date and Connection
-  bool closes = false;  // the connection is of no use after this answer
+  Headers headers;                 // besides Content-Type, Content-Length, Date and Connection
+  bool closes = false;             // the connection is of no use after this answer
+  std::string reason_phrase = "";  // empty: the usual one of the status
 };
 
 // The reason phrase: "Not Found".

@@ -76,6 +76,7 @@ struct Want {
   int domain = kNone;      // kNone: the planner chooses (when the cluster has logical domains)
   std::string id;          // of the new group
   Index replaces = kNone;  // index of the group whose place it takes
+  int leaves = kNone;      // the planner chooses any domain but this one, which has too many
   ConstraintSet relaxed;
   std::vector<Index> avoid;  // hosts it must not go to, sorted
 };

@@ -37,6 +37,7 @@ struct DomainMember {
   std::string id;
   int domain = -1;  // -1: bound to no domain of this class, e.g. to a host name from before packing
   bool is_preferred_victim = false;  // in trouble anyway: goes first
+  bool is_fixed = false;             // counts, but cannot be replaced
 };
 
 // A group that is replaced although its domain is not overfull, because another is short of `min`.

@@ -10,8 +10,10 @@
 //   first
 //   5. search     when that leaves a group without a host or breaks a preference: other choices,
 //   within a budget
+//   6. settle     a group whose replacement has no host stays; without the others that leave, the
+//   next step is decided from 2 again, until there is nothing to do
 //
-// Applied to its own result, a plan is empty.
+// Applied to its own result, a plan proposes nothing: what had no host before has none then.
 #pragma once
 
 #include "fdbpack/place/explanation.hpp"
@@ -34,6 +36,7 @@ struct PlanOptions {
 struct NewGroup {
   Group group;
   std::string replaces;  // ID of the group it replaces, or empty
+  int step = 1;          // 2: once the groups that leave in step 1 are gone, and so on
   std::vector<Constraint> breached;
   Explanation why;
 };
@@ -43,7 +46,8 @@ struct Unplaced {
   std::string process_class;
   std::string set;
   std::string id;
-  std::string replaces;
+  std::string replaces;  // stays where it is for the time being
+  std::string cause;     // why that one was to be replaced
   Explanation why;
 };
 
@@ -56,9 +60,9 @@ struct Removal {
 };
 
 struct FleetPlan {
-  std::vector<NewGroup> placed;  // in the order they were decided
-  std::vector<Unplaced> unplaced;
-  std::vector<Removal> replaced;      // have a replacement in `placed` or `unplaced`
+  std::vector<NewGroup> placed;       // in the order they were decided
+  std::vector<Unplaced> unplaced;     // what one of them was to replace stays where it is
+  std::vector<Removal> replaced;      // have a replacement in `placed`
   std::vector<Removal> removed;       // are not needed any more
   std::vector<Violation> violations;  // of the fleet as it was
   Metrics before;

@@ -63,6 +63,8 @@ class Planner {
 
   // The order in which logical domains are tried: least full first, none that is full.
   [[nodiscard]] std::vector<int> domain_order(Index scope) const;
+  // The same for one want: the domain it asks for, {kNone} when logical domains are off.
+  [[nodiscard]] std::vector<int> domain_order(const Want& want) const;
 
  private:
   enum class Act { added, taken_out, marked, closed };

@@ -24,6 +24,7 @@ struct ProcessRecord {
   supervise::Revision revision;
   Instant since;
   std::optional<Instant> joined_at;
+  bool is_join_unknown = false;  // it may have joined before this agent took it over
   std::uint64_t starts = 1;
   std::uint64_t memory_limit_bytes = 0;
   bool kill_on_change = true;
@@ -38,6 +39,7 @@ struct AgentState {
   std::vector<ProcessRecord> processes;
 
   bool operator==(const AgentState&) const = default;
+  // Names compare without regard to ASCII case, as fdbmonitor's do.
   [[nodiscard]] const ProcessRecord* find(std::string_view section) const;
 };
 

@@ -5,7 +5,8 @@
 //
 //   {"version":1,"boot_id":"...","agent_id":"...","processes":[
 //     {"section":"fdbserver.4500","pid":71,"start_ticks":8812,"exe_device":2049,"exe_inode":77,
-//      "command":"8af...","settings":"77b...","since_ns":...,"joined_ns":...,"starts":3,
+//      "command":"8af...","settings":"77b...","since_ns":...,"joined_ns":... or
+//      "join_unknown":true,"starts":3,
 //      "memory_limit_bytes":8589934592,"kill_on_change":true,"held":false}]}
 //
 // The file means something only during the boot in which it was written: pids, start times and the

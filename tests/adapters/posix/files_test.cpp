@@ -3,6 +3,8 @@
 
 #include "tests/adapters/posix/support.hpp"
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 namespace fdbpack::posix {
@@ -36,6 +38,24 @@ TEST(Files, AFailedReplacementLeavesTheOldText) {
   std::filesystem::create_directory(path + ".new");  // in the way
   EXPECT_FALSE(files.replace(path, "new", 0600));
   EXPECT_EQ(test::read_file(path), "old");
+}
+
+TEST(Files, TheReserveServesWhenNoDescriptorIsLeft) {
+  const test::TempDir dir;
+  PosixFiles files;
+  files.keep_reserve();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const UniqueFd lowest_free(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const rlimit none_left{static_cast<rlim_t>(lowest_free.get()) + 1, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  const auto first = files.replace(dir.path("f"), "one", 0600);
+  const auto second = files.replace(dir.path("f"), "two", 0600);
+  const auto text = files.read(dir.path("f"), 100);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(first) << first.error().message;
+  EXPECT_TRUE(second) << second.error().message;
+  EXPECT_EQ(text.value_or(""), "two");
 }
 
 }  // namespace

@@ -37,6 +37,17 @@ class LogSinkTo : public testing::Test {
   UniqueFd writer_;
 };
 
+TEST_F(LogSinkTo, WritesSidecarPysFormat) {
+  LogSink log(io_, clock_, {LogFormat::sidecar, "g", false}, writer_.get());
+  log.write(Severity::info, "not named", "Listening\non");
+  log.write(Severity::warning, "x", "w");
+  log.write(Severity::error, "x", "e");
+  log.flush();
+  const std::string time = "[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}";
+  EXPECT_THAT(read_some(), testing::MatchesRegex(time + " INFO Listening on\n" + time +
+                                                 " WARNING w\n" + time + " ERROR e\n"));
+}
+
 TEST_F(LogSinkTo, WritesFdbmonitorsFormat) {
   LogSink log(io_, clock_, {LogFormat::fdbmonitor, "g1", false}, writer_.get());
   log.write(Severity::error, "fdbserver.1", std::string_view("a\0b", 3));

@@ -2,7 +2,7 @@
 //
 // The agent dies, is replaced or loses its memory; its processes go on, are taken over, and none
 // is started twice.
-#include "tests/support/agent_fixture.hpp"
+#include "tests/agent/faults/adoption_fixture.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,55 +15,6 @@ namespace fdbpack::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-class AdoptionFault : public AgentTest {
- protected:
-  void start_children(const std::vector<Section>& sections) {
-    write_conf(sections);
-    sections_ = sections;
-    start_agent();
-    ASSERT_TRUE(wait([&] { return stamps().size() == sections.size(); }));
-    ASSERT_TRUE(wait([&] { return is_recorded(); })) << "the state file never knew them all";
-  }
-
-  // The state file, wherever the agent keeps it.
-  [[nodiscard]] std::string state_file() const {
-    for (const auto& entry : fs::directory_iterator(dir().file("state"))) {
-      const auto document = nlohmann::json::parse(read_file(entry.path()), nullptr, false);
-      if (document.is_object() && document.contains("boot_id")) return entry.path();
-    }
-    return "";
-  }
-
-  [[nodiscard]] bool is_recorded() const {
-    if (!fs::exists(dir().file("state")) || state_file().empty()) return false;
-    const auto document = nlohmann::json::parse(read_file(state_file()), nullptr, false);
-    return document.is_object() && document.contains("processes") &&
-           document["processes"].size() == sections_.size();
-  }
-
-  // All run as they did, under an agent that knows them.
-  void expect_all_adopted() {
-    for (const Section& section : sections_) {
-      EXPECT_TRUE(wait([&] {
-        return status_of("child." + section.id).value("pid", 0) == last_pid(section.id);
-      })) << section.id
-          << " " << status_of("child." + section.id);
-      EXPECT_EQ(starts(section.id), 1u) << section.id;
-    }
-    EXPECT_EQ(living().size(), sections_.size());
-    EXPECT_EQ(doubles(), 0u);
-  }
-
-  // It is supervised, and not only left alone: it is restarted when it dies.
-  void expect_supervised(const std::string& id) {
-    const std::size_t before = starts(id);
-    ASSERT_TRUE(Pidfd(last_pid(id)).send(SIGKILL));
-    EXPECT_TRUE(wait_for_starts(id, before + 1)) << id;
-  }
-
-  std::vector<Section> sections_;
-};
 
 class Fault11 : public AdoptionFault {};
 class Fault12 : public AdoptionFault {};
@@ -190,12 +141,11 @@ TEST_F(Fault25, AgentKilledWhileItStartsChildrenDoublesNone) {
   for (int i = 0; i < 40; ++i)
     sections.push_back({std::to_string(i), ""});
   write_conf(sections);
+  start_agent();
   for (std::size_t seen : {1u, 7u, 20u, 33u}) {
-    start_agent();
-    ASSERT_TRUE(wait([&] { return stamps().size() >= seen || !is_alive(agent_pid()); }));
-    kill_agent();
+    ASSERT_TRUE(wait([&] { return stamps().size() >= seen; }));
+    ASSERT_NO_FATAL_FAILURE(kill_and_start_agent());
   }
-  start_agent_that_stays();
   ASSERT_TRUE(wait([&] { return living().size() == 40; }));
   for (const Section& section : sections)
     EXPECT_EQ(starts(section.id), 1u) << section.id;

@@ -73,6 +73,14 @@ TEST(Response, SaysWhatItCarries) {
             "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n");
 }
 
+TEST(Response, MayHaveAReasonOfItsOwn) {
+  Response response{404, "text/plain", "no\n", {}, false};
+  response.reason_phrase = "x not found\r\nSet-Cookie: a";
+  const Outgoing answer(response, request(Method::get));
+  EXPECT_TRUE(answer.lead().starts_with("HTTP/1.1 404 x not found  Set-Cookie: a\r\nContent-"))
+      << answer.lead();
+}
+
 TEST(Response, CannotBeSplitByAValue) {
   Response response;
   response.headers.add("Location", "/x\r\nSet-Cookie: a\n\nHTTP/1.1 200 OK");

@@ -293,12 +293,29 @@ TEST(Planner, ReplacementStaysInItsSet) {
   fleet.groups[1].set = fleet.groups[2].set = "b";
   const Inventory inventory = build(std::move(fleet));
   const FleetPlan result = plan_of(inventory);
-  ASSERT_EQ(result.replaced.size(), 1u);
-  EXPECT_EQ(result.replaced[0].why, "storage-3 is not one of 3 fault domains");
   // h3 still carries storage-3 until the old group is gone: required separation waits rather than
-  // mixes.
+  // mixes, and the old group stays.
+  EXPECT_TRUE(result.replaced.empty());
   ASSERT_EQ(result.unplaced.size(), 1u);
   EXPECT_EQ(result.unplaced[0].set, "b");
+  EXPECT_EQ(result.unplaced[0].replaces, "storage-3");
+  EXPECT_EQ(result.unplaced[0].cause, "storage-3 is not one of 3 fault domains");
+}
+
+// A set shrinks to nothing and leaves just the room that another needs: one plan, two steps.
+TEST(Planner, RoomOfAGroupThatLeavesIsUsedInALaterStep) {
+  Fleet fleet;
+  fleet.hosts = {host("h1", 200)};
+  fleet.clusters = {cluster({set(0), set(1, shape(200), "big")})};
+  fleet.groups = {group("storage-1", "h1")};
+  const Inventory inventory = build(std::move(fleet));
+  const FleetPlan result = plan_of(inventory);
+  ASSERT_EQ(result.removed.size(), 1u);
+  EXPECT_EQ(result.removed[0].id, "storage-1");
+  ASSERT_EQ(result.placed.size(), 1u);
+  EXPECT_EQ(result.placed[0].step, 2);
+  EXPECT_EQ(result.placed[0].group.set, "big");
+  EXPECT_TRUE(result.unplaced.empty());
 }
 
 TEST(Planner, RelaxedRuleIsShown) {

@@ -23,6 +23,7 @@ AgentState sample() {
   record.kill_on_change = false;
   record.is_held = true;
   ProcessRecord plain;
+  plain.is_join_unknown = true;
   plain.section = "b";
   return {"boot", "agent", {record, plain}};
 }
