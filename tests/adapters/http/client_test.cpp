@@ -34,7 +34,7 @@ constexpr const char* kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 class ScriptedServer {
  public:
   explicit ScriptedServer(boost::asio::io_context& io)
-      : io_(io), acceptor_(io, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)) {
+      : acceptor_(io, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)) {
     accept();
   }
   [[nodiscard]] http::Endpoint endpoint() const {
@@ -107,7 +107,6 @@ class ScriptedServer {
                              });
   }
 
-  boost::asio::io_context& io_;
   tcp::acceptor acceptor_;
   std::list<ConnectionPtr> connections_;
 };
