@@ -21,7 +21,10 @@ EtcdWatch::EtcdWatch(std::shared_ptr<EtcdAccess> access, std::string begin, std:
       on_lost_(std::move(on_lost)),
       login_(access_),
       endpoint_(access_->random.below(access_->endpoints)),
-      alarm_(access_->clock.make_alarm([this] { open(); })) {}
+      alarm_(access_->clock.make_alarm([this] {
+        if (call_) endpoint_ = (endpoint_ + 1) % access_->endpoints;  // this one is silent
+        open();
+      })) {}
 
 EtcdWatch::~EtcdWatch() = default;
 
