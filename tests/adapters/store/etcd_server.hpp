@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A real etcd of one member, on unix sockets in a folder of its own: no port can be taken.
+#pragma once
+
+#include "tests/support/temp_dir.hpp"
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fdbpack::test {
+
+class EtcdServer {
+ public:
+  // Why there can be no etcd here; nothing: there can.
+  [[nodiscard]] static std::optional<std::string> reason_to_skip();
+
+  // Returns when it answers. `more` are further options; URLs of clients may be replaced.
+  explicit EtcdServer(std::vector<std::string> more = {}, std::string client_url = {});
+  ~EtcdServer();
+  EtcdServer(const EtcdServer&) = delete;
+  EtcdServer& operator=(const EtcdServer&) = delete;
+
+  [[nodiscard]] std::string socket() const { return folder_.file("client:1"); }
+  [[nodiscard]] std::string url() const { return "unix://" + socket(); }
+  [[nodiscard]] const support::TempDir& folder() const { return folder_; }
+
+  void send(int signal) const;  // SIGSTOP, SIGCONT
+  void kill();                  // -9, and waits
+  void start();                 // with the same data
+  // The answer to a question, as curl would put it.
+  std::string ask(const std::string& path, const std::string& body) const;
+
+ private:
+  [[nodiscard]] bool answers() const;
+
+  support::TempDir folder_;
+  std::vector<std::string> more_;
+  std::string client_url_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace fdbpack::test
