@@ -21,8 +21,9 @@ CORE_MODULES = {
     "conf": {"base", "model"},
     "place": {"base", "model"},
     "supervise": {"base", "model", "conf"},
-    "reconcile": {"base", "model", "conf", "place", "supervise"},
-    "wire": {"base", "model", "conf", "place", "supervise", "reconcile"},
+    "cluster": {"base", "model", "place"},
+    "reconcile": {"base", "model", "conf", "place", "supervise", "cluster"},
+    "wire": {"base", "model", "conf", "place", "supervise", "cluster", "reconcile"},
 }
 LOOPS = {"agent", "coordinator", "cli"}
 IS_MAIN = re.compile(r"(^|_)main\.cpp$")  # builds the parts of a program: the only files that see adapters too
