@@ -25,8 +25,9 @@ CORE_MODULES = {
     "place": {"base", "model"},
     "launcher": {"base", "model", "conf"},
     "supervise": {"base", "model", "conf"},
-    "reconcile": {"base", "model", "conf", "place", "supervise"},
-    "wire": {"base", "http", "conditions", "model", "conf", "place", "launcher", "supervise", "reconcile"},
+    "cluster": {"base", "model", "place"},
+    "reconcile": {"base", "model", "conf", "place", "supervise", "cluster"},
+    "wire": {"base", "http", "conditions", "model", "conf", "place", "launcher", "supervise", "cluster", "reconcile"},
 }
 LOOPS = {"agent", "coordinator", "cli"}
 IS_MAIN = re.compile(r"(^|_)main\.cpp$")  # builds the parts of a program: the only files that see adapters too
