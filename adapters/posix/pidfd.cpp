@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -83,6 +84,11 @@ ReapOutcome ask_kernel(int pidfd, int pid) {
 
 UniqueFd open_pidfd(int pid) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+bool has_ended(int pidfd) {
+  pollfd ends{pidfd, POLLIN, 0};
+  return ::poll(&ends, 1, 0) == 1 && (ends.revents & POLLIN) != 0;
 }
 
 int pidfd_signal(int pidfd, int signal) {

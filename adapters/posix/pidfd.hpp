@@ -14,6 +14,9 @@ namespace fdbpack::posix {
 // process.
 [[nodiscard]] UniqueFd open_pidfd(int pid);
 
+// The process has ended, whether or not its parent has reaped it.
+[[nodiscard]] bool has_ended(int pidfd);
+
 // 0, or the errno.
 [[nodiscard]] int pidfd_signal(int pidfd, int signal);
 // To the process group of the process. Before Linux 6.9 by kill(2), if the process still lives.

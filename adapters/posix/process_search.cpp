@@ -144,9 +144,15 @@ void ProcessSearch::look_at_marked(int pid) {
   lack(before.error_number);
   if (!before.are_of(search_.agent_id, pid)) return;
   if (read_link(table_.path(pid, "ns/pid")) != read_link(table_.root() + "/self/ns/pid")) return;
+  // One that has ended and was not reaped yet is not it: the agent died between its end and the
+  // record of its successor.
   const ports::Found* const other = found(before.section);
   if (other != nullptr && other->pid == pid) return;
-  if (other != nullptr) {
+  if (other != nullptr && has_ended(other->pidfd)) {
+    findings_.notes.push_back("process " + std::to_string(other->pid) + " of " + before.section +
+                              " has ended, and " + std::to_string(pid) + " is its successor");
+    drop(other->pid);
+  } else if (other != nullptr) {
     findings_.notes.push_back("process " + std::to_string(pid) + " is a second " + before.section +
                               " beside " + std::to_string(other->pid) + " and is left alone");
     return;
@@ -173,6 +179,14 @@ const ports::Found* ProcessSearch::found(std::string_view section) const {
     if (is_same_section(found.section, section)) return &found;
   }
   return nullptr;
+}
+
+void ProcessSearch::drop(int pid) {
+  std::erase_if(findings_.found, [pid](const ports::Found& found) {
+    if (found.pid != pid) return false;
+    UniqueFd(found.pidfd).reset();
+    return true;
+  });
 }
 
 bool ProcessSearch::is_known(int pid) const {

@@ -35,6 +35,7 @@ class ProcessSearch {
                             const ports::ProcessStamp& stamp);
   void look_at_marked(int pid);
   [[nodiscard]] const ports::Found* found(std::string_view section) const;
+  void drop(int pid);
   [[nodiscard]] bool is_known(int pid) const;
   [[nodiscard]] bool is_doubted(int pid) const;
   void lack(int error_number);

@@ -4,6 +4,8 @@
 // Whatever it does then, nothing is started twice.
 #include "tests/agent/faults/adoption_fixture.hpp"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 
 namespace fdbpack::test {
@@ -101,6 +103,26 @@ TEST_F(Fault40Kill, StartedRightAfterAKillItTakesOver) {
         << status();
   }
   expect_all_adopted();
+}
+
+// The agent dies after it has started a successor and before it has written that down, and nobody
+// has reaped the dead process yet: it is still there by its pid and start time.
+TEST_F(Fault40Kill, DeadProcessInTheRecordDoesNotHideItsLivingSuccessor) {
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the dead one becomes ours, who do not reap it
+  ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}}));
+  ASSERT_NO_FATAL_FAILURE(kill_and_start_agent());
+  ASSERT_TRUE(wait([&] { return status_of("child.a").value("pid", 0) == last_pid("a"); }));
+  const std::string state = dir().file("state/state.json");
+  const std::string recorded = read_file(state);
+  ASSERT_TRUE(Pidfd(last_pid("a")).send(SIGKILL));
+  ASSERT_TRUE(wait_for_starts("a", 2));
+  kill_agent();
+  write_file(state, recorded);
+  start_agent();
+  ASSERT_TRUE(wait([&] { return status_of("child.a").value("pid", 0) == last_pid("a"); }))
+      << status();
+  EXPECT_EQ(starts("a"), 2u);
+  EXPECT_EQ(doubles(), 0u);
 }
 
 // Nobody tells an agent that the child of another one was stopped.
