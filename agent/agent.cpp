@@ -185,12 +185,13 @@ void Agent::note_conf_change() {
 }
 
 bool Agent::reload_now() {
-  return !is_stopping_ && reload(supervise::LoadCause::asked);
+  return !is_stopping_ && reload(supervise::LoadCause::found);
 }
 
-void Agent::save_now() {
+std::string Agent::save_now() {
   write_state();
-  static_cast<void>(host_.save());  // it is tried again, and shown, with the next files
+  const std::string host_error = host_.save();  // tried again, and shown, with the next files
+  return state_error_.empty() ? host_error : state_error_;
 }
 
 void Agent::set_observer(std::function<void(bool)> observer) {

@@ -72,10 +72,11 @@ class Agent {
   // Who shows the agent to others (agent/api). Called on every change; `is_urgent` is false for a
   // line of output, which may come thousands of times a second.
   void set_observer(std::function<void(bool is_urgent)> observer);
-  // Reads the conf now. True: it is in force.
+  // Reads the conf now. True: it is in force. A conf that may have been cut is not, as ever: only a
+  // person confirms it.
   bool reload_now();
-  // What the next agent has to know is on disk after this, if it can be.
-  void save_now();
+  // What the next agent has to know is in the state directory after this. Why not; empty: it is.
+  [[nodiscard]] std::string save_now();
   [[nodiscard]] const AgentFacts& facts();  // as of now
   [[nodiscard]] const ConfKeeper& conf() const { return conf_; }
   [[nodiscard]] HostWatch& host() { return host_; }

@@ -74,7 +74,10 @@ Status HttpService::try_one(Listener& listener) {
   if (listener.is_unix) {
     UnixPlace place;
     place.path = settings_.socket_path;
-    place.mode = settings_.socket_mode;
+    // Who is named an operator must be able to connect; what anybody may do is decided by who it
+    // is.
+    const bool has_operators = !settings_.operator_uids.empty() || !settings_.operator_gids.empty();
+    place.mode = has_operators ? settings_.socket_mode | 0006u : settings_.socket_mode;
     return server_.listen(place);
   }
   const bool is_tls = settings_.uses_tls(listener.place);

@@ -148,7 +148,9 @@ std::optional<http::Response> Api::refusal(const http::Request& head, const http
   const std::string peer = has_token ? peer_name(head.peer) : "";
   if (has_token) {
     refresh_tokens();
-    const Duration wait = failures_.wait(peer, agent_.world().clock.now());
+    // On this host everybody has the same address: one who guesses must not lock out the others.
+    const Duration wait =
+        head.peer.is_loopback ? Duration::zero() : failures_.wait(peer, agent_.world().clock.now());
     if (wait > Duration::zero()) {
       auto response = http::problem(429, "too many wrong tokens; come back later");
       response.headers.add("Retry-After",
@@ -302,7 +304,9 @@ http::Response Api::drain(const http::Request& request) {
                               wanted->reason};
   }
   host.set_draining(draining);
-  agent_.save_now();
+  if (const auto unsaved = agent_.save_now(); !unsaved.empty()) {
+    return http::problem(500, std::string(kNotRecorded) + unsaved);
+  }
   wire::JsonWriter json;
   json.begin_object();
   wire::write_draining(json, draining);

@@ -132,25 +132,27 @@ void write_difference(JsonWriter& json, const Supervised& who, const supervise::
   json.end_object();
 }
 
+// `envvars` names no secret and may hold one.
 bool has_secret_name(std::string_view name) {
   const std::string lower = text::to_lower(name);
-  return lower.find("password") != lower.npos || lower.find("secret") != lower.npos;
+  return lower.find("password") != lower.npos || lower.find("secret") != lower.npos ||
+         lower.find("envvars") != lower.npos;
 }
 
 // The value of every key that names a secret, left out.
 std::string shown_conf(std::string_view all) {
   std::string result;
-  for (const std::string_view line : text::split(all, '\n')) {
+  while (!all.empty()) {
+    const auto end = std::min(all.find_first_of("\r\n"), all.size() - 1);
+    const bool has_end = all[end] == '\r' || all[end] == '\n';
+    const std::string_view line = all.substr(0, has_end ? end : all.size());
     const auto equals = line.find('=');
-    if (equals != line.npos && has_secret_name(line.substr(0, equals))) {
-      result += line.substr(0, equals + 1);
-      result += " ********\n";
-    } else {
-      result += line;
-      result += '\n';
-    }
+    const bool is_secret = equals != line.npos && has_secret_name(line.substr(0, equals));
+    result += is_secret ? line.substr(0, equals + 1) : line;
+    if (is_secret) result += " ********";
+    if (has_end) result += all[end];
+    all.remove_prefix(end + 1);
   }
-  result.pop_back();
   return result;
 }
 

@@ -130,12 +130,18 @@ std::optional<http::Response> Operations::outcome(const Waiting& waiting, Instan
 void Operations::look() {
   const Instant now = agent_.world().clock.now();
   std::optional<Instant> next;
-  std::list<std::pair<OnOutcome, http::Response>> answers;
+  struct Ready {
+    OnOutcome on_outcome;
+    http::Response response;
+    bool is_recorded = false;  // the next agent has to know of it
+  };
+  std::list<Ready> answers;
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     std::optional<Instant> again;
     auto answer = outcome(*at, now, again);
     if (answer) {
-      answers.emplace_back(std::move(at->on_outcome), *std::move(answer));
+      const bool is_recorded = at->order != Order::restart && answer->status == 200;
+      answers.push_back({std::move(at->on_outcome), *std::move(answer), is_recorded});
       at = waiting_.erase(at);
       continue;
     }
@@ -143,9 +149,12 @@ void Operations::look() {
     ++at;
   }
   if (next) alarm_->set(*next);
-  if (!answers.empty()) agent_.save_now();
-  for (auto& [on_outcome, response] : answers)
-    on_outcome(std::move(response));
+  const std::string unsaved = answers.empty() ? "" : agent_.save_now();
+  for (Ready& ready : answers) {
+    const bool is_lost = ready.is_recorded && !unsaved.empty();
+    ready.on_outcome(is_lost ? http::problem(500, std::string(kNotRecorded) + unsaved)
+                             : std::move(ready.response));
+  }
 }
 
 void Operations::end_all() {

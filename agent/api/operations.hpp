@@ -19,6 +19,9 @@
 
 namespace fdbpack::agent {
 
+inline constexpr std::string_view kNotRecorded =
+    "it was done and will not outlast this agent, because it could not be recorded: ";
+
 enum class Order { restart, stop, start };
 [[nodiscard]] std::string_view to_string(Order order);
 

@@ -166,6 +166,36 @@ TEST_F(ApiTest, BodiesThatAreNoneAreRefused) {
   EXPECT_EQ(get_json("/v1/status")["draining"], nullptr);
 }
 
+TEST_F(ApiTest, AStopThatCannotBeRecordedIsNotCalledDone) {
+  write_conf({{"1", ""}});
+  start_api();
+  ASSERT_TRUE(wait_running("child.1"));
+  // A directory in its place: the state cannot be renamed over it.
+  std::filesystem::remove(dir().file("state/state.json"));
+  std::filesystem::create_directories(dir().file("state/state.json/x"));
+  const auto answer = ask(post("/v1/processes/child.1/stop", ""));
+  EXPECT_EQ(answer.status, 500);
+  EXPECT_THAT(answer.body, HasSubstr("could not be recorded"));
+}
+
+TEST_F(ApiTest, ReloadDoesNotConfirmAConfThatMayHaveBeenCut) {
+  write_conf({{"1", ""}, {"2", ""}});
+  start_api();
+  ASSERT_TRUE(wait_running("child.2"));
+  const std::string all = read_file(conf_path());
+  replace_file(conf_path(), all.substr(0, all.find("[child.2]")));
+  EXPECT_EQ(ask(post("/v1/reload", "")).status, 409);
+  EXPECT_EQ(living().size(), 2u);
+}
+
+TEST_F(ApiTest, SecretsOfTheConfAreNotShown) {
+  write_conf({{"1", "envvars = FDB_TLS_PASSWORD=hunter3\n"}}, "tls_password = hunter5\r");
+  start_api();
+  const auto page = ask(get("/v1/conf"));
+  EXPECT_EQ(page.status, 200);
+  EXPECT_THAT(page.body, Not(HasSubstr("hunter")));
+}
+
 TEST_F(ApiTest, LoopbackMayReadAndNothingElse) {
   write_conf({{"1", ""}});
   const std::string tokens = dir().file("tokens");
@@ -184,9 +214,8 @@ TEST_F(ApiTest, LoopbackMayReadAndNothingElse) {
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(ask_tcp(get("/v1/status", wrong)).status, 401);
   }
-  const auto limited = ask_tcp(get("/v1/status", right));
-  EXPECT_EQ(limited.status, 429);
-  EXPECT_THAT(limited.head, HasSubstr("Retry-After: "));
+  EXPECT_EQ(ask_tcp(get("/v1/status", right)).status, 200)
+      << "on this host one who guesses does not lock out the others";
   EXPECT_EQ(ask_tcp(get("/v1/status")).status, 200) << "who shows no token is not concerned";
 }
 
@@ -211,7 +240,7 @@ TEST_F(ApiTest, UnixPeersAreKnownByUserAndGroups) {
   ASSERT_EQ(chmod(dir().file("state").c_str(), 0755), 0);
   struct stat status {};
   ASSERT_EQ(stat(socket_path().c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0660U);
+  EXPECT_EQ(status.st_mode & 0777U, 0666U);
   ASSERT_EQ(chmod(socket_path().c_str(), 0666), 0);
   const auto as = [&](const std::string& groups, const std::string& method) {
     const std::string out = dir().file("out");
