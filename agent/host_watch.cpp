@@ -116,7 +116,7 @@ conditions::HostFacts HostWatch::facts(const ConfKeeper& conf, const Supervisor&
     const auto dir = dir_of_.find(section);
     if (dir == dir_of_.end()) continue;
     const auto& reading = dirs_.at(dir->second).reading;
-    if (!reading) continue;
+    if (!reading || reading->is_unknown) continue;
     // fdbserver makes its directory when it is first started.
     const bool is_new = world_.clock.now() - view.since < kDiskEvery;
     const bool is_to_come = reading->is_missing && is_new && !view.last_death;

@@ -310,7 +310,7 @@ int Program::supervise() {
   posix::ConnectProbe probe(io_, clock_);
   posix::DelegatedCgroups cgroups("off");
   posix::ProcHolders holders;
-  posix::ThreadedDiskGauge disks(io_, clock_);
+  posix::ForkedDiskGauge disks(io_, clock_, spawner);
   World world{clock_,    spawner, output,  log_,     files_,  accounts,
               processes, probe,   cgroups, notifier, holders, disks};
   launcher_.emplace(world, copier_, api_ ? &*api_ : nullptr, settings(), [this](int code) {

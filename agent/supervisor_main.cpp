@@ -122,6 +122,7 @@ class Program {
   std::vector<StorageSetting> storage_;
   std::optional<Api> api_;
   std::optional<http_server::HttpService> service_;
+  posix::ForkedDiskGauge* disks_ = nullptr;  // while we run
   int exit_code_ = 0;
 };
 
@@ -289,7 +290,8 @@ int Program::run(posix::Daemon* daemon) {
   posix::ConnectProbe probe(io_, clock_);
   posix::DelegatedCgroups cgroups(options_.cgroup);
   posix::ProcHolders holders;
-  posix::ThreadedDiskGauge disks(io_, clock_);
+  posix::ForkedDiskGauge disks(io_, clock_, launcher);
+  disks_ = &disks;
   World world{clock_,    launcher, output,  log_,     files,   accounts,
               processes, probe,    cgroups, notifier, holders, disks};
   read_config();
@@ -339,6 +341,7 @@ void Program::replace_self() {
   if (!limits_.empty()) handover.files_max = limits_.front().soft;
   handover.state = wire::print(agent_->state());
   agent_->describe_descriptors(handover);
+  disks_->end_worker();
   log_.flush();
   // The arguments may hold relative paths.
   if (::chdir(directory_.c_str()) != 0) {

@@ -19,6 +19,7 @@ struct DiskRequest {
 struct DiskReading {
   std::string path;
   bool is_missing = false;
+  bool is_unknown = false;  // nobody could look, through no fault of the disk; `error` says why
   bool is_read_only = false;
   std::string error;         // why there is nothing to tell; empty: there is
   std::string file_system;   // "ext4", "xfs", "nfs"; "0x…" where we know no name

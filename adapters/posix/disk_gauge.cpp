@@ -1,183 +1,221 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/posix/disk_gauge.hpp"
 
+#include "adapters/posix/pidfd.hpp"
+
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 
-#include <pthread.h>
+#include <poll.h>
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
+#include <cstring>
+#include <utility>
 
 namespace fdbpack::posix {
 
-// What the threads and we both see. `io` is empty once we are gone.
-struct ThreadedDiskGauge::Shared {
-  std::mutex mutex;
-  boost::asio::io_context* io = nullptr;
-  // The rest is used on the agent's thread alone.
-  ThreadedDiskGauge* gauge = nullptr;
-  std::vector<std::string> hanging;  // directories whose thread has not come back
-};
+using Descriptor = boost::asio::posix::stream_descriptor;
 
-// One thread's work.
-struct ThreadedDiskGauge::Round {
-  std::shared_ptr<Shared> shared;
-  Look look;
-  std::vector<ports::DiskRequest> requests;
-  std::atomic<bool> is_left = false;  // it goes no further
-  // On the agent's thread:
-  std::vector<ports::DiskReading> done;
-  std::string left_at;  // it was left behind while it looked at this
+struct ForkedDiskGauge::Worker {
+  explicit Worker(boost::asio::io_context& io) : socket(io) {}
+  Descriptor socket;
+  std::unique_ptr<ports::Child> child;
+  std::string left_at;      // it was left behind while it looked at this
+  bool is_awaited = false;  // we hear of it when the socket can be read
 };
 
 namespace {
 
-constexpr std::size_t kStackBytes = 256 * 1024;
-constexpr int kNice = 10;
-constexpr int kIoClassIdle = 3 << 13;  // IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0)
-constexpr int kIoWhoProcess = 1;       // IOPRIO_WHO_PROCESS: this thread
+constexpr int kEndMilliseconds = 50;
+constexpr int kAttempts = 2;  // the worker may have ended a moment ago
+constexpr auto kDead = "the file system does not answer";
 
-ports::DiskReading dead(const std::string& path) {
+ports::DiskReading failed(const std::string& path, const std::string& why) {
   ports::DiskReading reading;
   reading.path = path;
-  reading.error = "the file system does not answer";
+  reading.error = why;
   return reading;
 }
 
-using Body = std::function<void()>;
-
-void* run_body(void* argument) {
-  const std::unique_ptr<Body> body(static_cast<Body*>(argument));
-  // Of this thread alone; whether it works is of no importance.
-  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<::id_t>(::gettid()), kNice));
-  static_cast<void>(::syscall(SYS_ioprio_set, kIoWhoProcess, 0, kIoClassIdle));
-  (*body)();
-  return nullptr;
+ports::DiskReading not_looked_at(const std::string& path, const std::string& why) {
+  auto reading = failed(path, "it could not be looked at: " + why);
+  reading.is_unknown = true;
+  return reading;
 }
 
-// Starts a thread that nobody waits for. False when there is none to be had.
-bool start_thread(Body body) {
-  ::sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_attr_t attributes;
-  if (::pthread_attr_init(&attributes) != 0) return false;
-  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  ::pthread_attr_setstacksize(&attributes, kStackBytes);
-  auto argument = std::make_unique<Body>(std::move(body));
-  ::pthread_t thread{};
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the agent's
-  const bool is_started = ::pthread_create(&thread, &attributes, run_body, argument.get()) == 0;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  ::pthread_attr_destroy(&attributes);
-  if (is_started) static_cast<void>(argument.release());
-  return is_started;
+// Who does not hang is gone at once, and reaped.
+void kill_and_reap(ports::Child& child) {
+  static_cast<void>(child.signal_process(SIGKILL));
+  ::pollfd end{child.pidfd(), POLLIN, 0};
+  if (::poll(&end, 1, kEndMilliseconds) > 0) {
+    static_cast<void>(reap_pidfd(child.pidfd(), child.pid()));
+  }
 }
 
 }  // namespace
 
-ThreadedDiskGauge::ThreadedDiskGauge(boost::asio::io_context& io, ports::Clock& clock, Look look,
-                                     Duration patience)
+ForkedDiskGauge::ForkedDiskGauge(boost::asio::io_context& io, ports::Clock& clock,
+                                 ports::Launcher& launcher, DiskLook look, Duration patience)
     : io_(io),
-      look_(look ? std::move(look) : Look(look_at_disk)),
-      patience_(patience),
       clock_(clock),
-      shared_(std::make_shared<Shared>()),
-      alarm_(clock.make_alarm([this] { on_patience_over(); })) {
-  shared_->io = &io_;
-  shared_->gauge = this;
+      launcher_(launcher),
+      look_(look ? std::move(look) : DiskLook(look_at_disk)),
+      patience_(patience),
+      alarm_(clock.make_alarm([this] { on_patience_over(); })) {}
+
+ForkedDiskGauge::~ForkedDiskGauge() {
+  if (worker_) drop_worker();
 }
 
-ThreadedDiskGauge::~ThreadedDiskGauge() {
-  if (round_) round_->is_left = true;
-  const std::lock_guard lock(shared_->mutex);
-  shared_->io = nullptr;
-  shared_->gauge = nullptr;
+void ForkedDiskGauge::later(void (ForkedDiskGauge::*what)()) {
+  boost::asio::post(io_, [this, what, life = std::weak_ptr<int>(life_)] {
+    if (!life.expired()) (this->*what)();
+  });
 }
 
-bool ThreadedDiskGauge::read(std::vector<ports::DiskRequest> requests,
-                             std::function<void(std::vector<ports::DiskReading>)> on_done) {
+bool ForkedDiskGauge::read(std::vector<ports::DiskRequest> requests,
+                           std::function<void(std::vector<ports::DiskReading>)> on_done) {
   if (on_done_) return false;
-  requests_ = std::move(requests);
+  requests_.assign(requests.begin(), requests.end());
   readings_.clear();
   on_done_ = std::move(on_done);
+  for (const auto& worker : hanging_) {
+    const auto is_it = [&](const auto& request) { return request.path == worker->left_at; };
+    if (std::erase_if(requests_, is_it) > 0) readings_.push_back(failed(worker->left_at, kDead));
+  }
   go_on();
   return true;
 }
 
-void ThreadedDiskGauge::go_on() {
-  auto round = std::make_shared<Round>();
-  round->shared = shared_;
-  round->look = look_;
-  const auto& hanging = shared_->hanging;
-  for (auto& request : requests_) {
-    const bool hangs = std::find(hanging.begin(), hanging.end(), request.path) != hanging.end();
-    if (!hangs && hanging.size() < kHangingMax) round->requests.push_back(request);
+Status ForkedDiskGauge::make_worker() {
+  FDBPACK_TRY(auto forked, fork_disk_worker(look_));
+  auto worker = std::make_shared<Worker>(io_);
+  worker->child =
+      launcher_.adopt(forked.pid, forked.pidfd.release(),
+                      [this, weak = std::weak_ptr<Worker>(worker)](const supervise::Exit&, bool) {
+                        if (const auto ended = weak.lock()) on_exit(ended);
+                      });
+  boost::system::error_code error;
+  worker->socket.assign(forked.socket.get(), error);
+  if (error) {
+    kill_and_reap(*worker->child);
+    return fail(ErrorCode::unavailable, "waiting for a process: " + error.message());
   }
-  if (round->requests.empty()) return finish();
-  const bool is_started = start_thread([round] {
-    const auto post = [&](std::function<void()> what) {
-      const std::lock_guard lock(round->shared->mutex);
-      if (round->shared->io != nullptr) boost::asio::post(*round->shared->io, std::move(what));
-    };
-    for (const auto& request : round->requests) {
-      post([round, reading = round->look(request)] {
-        round->done.push_back(reading);
-        if (round->shared->gauge != nullptr) round->shared->gauge->on_step(round);
-      });
-      if (round->is_left) return;
+  static_cast<void>(forked.socket.release());
+  worker_ = std::move(worker);
+  return {};
+}
+
+// Gives the worker as much as it takes.
+void ForkedDiskGauge::go_on() {
+  if (requests_.empty()) return later(&ForkedDiskGauge::report);
+  if (hanging_.size() >= kHangingMax) {
+    return answer_without_looking("too many file systems do not answer");
+  }
+  std::string why;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (!worker_) {
+      const auto made = make_worker();
+      if (!made) return answer_without_looking(made.error().message);
     }
-  });
-  if (!is_started) return finish();
-  round_ = std::move(round);
-  alarm_->set(clock_.now() + patience_);
-}
-
-void ThreadedDiskGauge::on_step(const std::shared_ptr<Round>& round) {
-  if (!round->left_at.empty()) {
-    // It hung and has come back.
-    std::erase(shared_->hanging, round->left_at);
-    round->left_at.clear();
-    return;
+    asked_ = send_requests(worker_->socket.native_handle(), requests_);
+    if (asked_ > 0) return wait();
+    why = std::strerror(errno);
+    drop_worker();
   }
-  if (round != round_) return;
-  if (round->done.size() < round->requests.size()) return alarm_->set(clock_.now() + patience_);
-  alarm_->clear();
-  round_.reset();
-  readings_.insert(readings_.end(), round->done.begin(), round->done.end());
-  finish();
+  answer_without_looking(why);
 }
 
-void ThreadedDiskGauge::on_patience_over() {
-  const auto round = std::exchange(round_, nullptr);
-  if (!round) return;
-  round->is_left = true;
-  round->left_at = round->requests[round->done.size()].path;
-  shared_->hanging.push_back(round->left_at);
-  readings_.insert(readings_.end(), round->done.begin(), round->done.end());
-  std::erase_if(requests_, [&](const ports::DiskRequest& request) {
-    const auto is_it = [&](const ports::DiskReading& one) { return one.path == request.path; };
-    return std::any_of(round->done.begin(), round->done.end(), is_it);
-  });
+void ForkedDiskGauge::wait() {
+  alarm_->set(clock_.now() + patience_);
+  if (std::exchange(worker_->is_awaited, true)) return;
+  worker_->socket.async_wait(Descriptor::wait_read,
+                             [this, weak = std::weak_ptr<Worker>(worker_)](const auto& error) {
+                               const auto worker = weak.lock();
+                               if (error || !worker || worker != worker_) return;
+                               worker->is_awaited = false;
+                               if (asked_ > 0) on_results();
+                             });
+}
+
+void ForkedDiskGauge::on_results() {
+  bool is_gone = false;
+  while (asked_ > 0 && !is_gone) {
+    ports::DiskReading reading;
+    const Received received = receive_reading(worker_->socket.native_handle(), reading);
+    if (received == Received::nothing) return wait();
+    is_gone = received == Received::end;
+    if (is_gone) reading = not_looked_at({}, "the process that did was killed");
+    answer(std::move(reading));
+  }
+  alarm_->clear();
+  if (is_gone) {
+    asked_ = 0;
+    drop_worker();
+  }
   go_on();
 }
 
-void ThreadedDiskGauge::finish() {
-  for (const auto& request : requests_) {
-    const auto is_it = [&](const ports::DiskReading& one) { return one.path == request.path; };
-    const bool is_read = std::any_of(readings_.begin(), readings_.end(), is_it);
-    if (!is_read) readings_.push_back(dead(request.path));
+void ForkedDiskGauge::drop_worker() {
+  kill_and_reap(*worker_->child);
+  worker_.reset();
+}
+
+void ForkedDiskGauge::on_exit(const std::shared_ptr<Worker>& worker) {
+  if (worker != worker_) {
+    std::erase(hanging_, worker);
+  } else if (asked_ > 0) {
+    on_results();
+  } else {
+    worker_.reset();
   }
+}
+
+void ForkedDiskGauge::on_patience_over() {
+  if (asked_ == 0) return;
+  // It may be us who did not run meanwhile.
+  ports::DiskReading reading;
+  if (receive_reading(worker_->socket.native_handle(), reading) == Received::reading) {
+    answer(std::move(reading));
+    return on_results();
+  }
+  const auto worker = std::exchange(worker_, nullptr);
+  worker->left_at = requests_.front().path;
+  hanging_.push_back(worker);
+  boost::system::error_code ignored;
+  worker->socket.close(ignored);
+  static_cast<void>(worker->child->signal_process(SIGKILL));
+  answer(failed({}, kDead));
+  asked_ = 0;
+  go_on();
+}
+
+// What the first request has waited for.
+void ForkedDiskGauge::answer(ports::DiskReading reading) {
+  reading.path = std::move(requests_.front().path);
+  readings_.push_back(std::move(reading));
+  requests_.pop_front();
+  --asked_;
+}
+
+void ForkedDiskGauge::answer_without_looking(const std::string& why) {
+  for (const auto& request : requests_)
+    readings_.push_back(not_looked_at(request.path, why));
   requests_.clear();
-  boost::asio::post(io_, [shared = shared_] {
-    if (shared->gauge == nullptr) return;
-    const auto done = std::exchange(shared->gauge->on_done_, nullptr);
-    done(std::exchange(shared->gauge->readings_, {}));
-  });
+  later(&ForkedDiskGauge::report);
+}
+
+void ForkedDiskGauge::report() {
+  const auto done = std::exchange(on_done_, nullptr);
+  done(std::exchange(readings_, {}));
+}
+
+void ForkedDiskGauge::end_worker() {
+  if (!worker_) return;
+  alarm_->clear();
+  drop_worker();
+  if (std::exchange(asked_, 0) > 0) later(&ForkedDiskGauge::go_on);
 }
 
 }  // namespace fdbpack::posix

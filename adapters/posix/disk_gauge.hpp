@@ -1,65 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks at disks on a thread that may hang without harm.
+// Looks at disks by a process of its own (disk_worker.hpp), which may hang without harm.
 //
-//   read() ──> round: one thread walks the requests ──> result, posted to the agent's thread
+//   read() ──> the worker walks the requests ──> one reading for each
 //                └─ no answer from one directory within the patience: it is reported as dead, its
-//                   thread is left behind, and a new one does the rest
+//                   worker is killed and left behind, and a new one does the rest
 //
-// Threads live as long as a round, run only when nobody else wants the processor, and take no
-// signals. A directory whose thread hangs is not asked again until that thread has come back, so
-// there are never more of them than directories that hang, and never more than kHangingMax.
+// No thread, because one that hangs in the kernel keeps the agent's lock and ports after kill -9,
+// and holds up execve for ever. The worker is made when it is first needed and stays. A directory
+// whose worker does not end is not asked again until it has ended, so there are never more of them
+// than directories that hang, and never more than kHangingMax.
 #pragma once
 
+#include "adapters/posix/disk_worker.hpp"
 #include "ports/clock.hpp"
-#include "ports/disk_gauge.hpp"
+#include "ports/launcher.hpp"
 
 #include <boost/asio/io_context.hpp>
 
-#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace fdbpack::posix {
 
-class ThreadedDiskGauge final : public ports::DiskGauge {
+class ForkedDiskGauge final : public ports::DiskGauge {
  public:
   static constexpr auto kPatience = std::chrono::seconds(5);
   static constexpr std::size_t kHangingMax = 8;
-  static constexpr std::size_t kFilesMax = 50'000;  // that are counted below one directory
 
-  using Look = std::function<ports::DiskReading(const ports::DiskRequest&)>;
-
-  // `look` does one request and may block; a test gives its own.
-  ThreadedDiskGauge(boost::asio::io_context& io, ports::Clock& clock, Look look = {},
-                    Duration patience = kPatience);
-  ~ThreadedDiskGauge() override;
+  // The launcher reaps the workers. A test gives its own look; it runs in the worker.
+  ForkedDiskGauge(boost::asio::io_context& io, ports::Clock& clock, ports::Launcher& launcher,
+                  DiskLook look = {}, Duration patience = kPatience);
+  ~ForkedDiskGauge() override;
+  ForkedDiskGauge(const ForkedDiskGauge&) = delete;
+  ForkedDiskGauge& operator=(const ForkedDiskGauge&) = delete;
 
   [[nodiscard]] bool read(std::vector<ports::DiskRequest> requests,
                           std::function<void(std::vector<ports::DiskReading>)> on_done) override;
 
+  // Before the program is replaced, which the worker would not notice while it hangs. What is under
+  // way goes on with another worker if the program stays.
+  void end_worker();
+
  private:
-  struct Shared;
-  struct Round;
+  struct Worker;
+  [[nodiscard]] Status make_worker();
   void go_on();
-  void on_step(const std::shared_ptr<Round>& round);
+  void drop_worker();
+  void wait();
+  void on_results();
+  void on_exit(const std::shared_ptr<Worker>& worker);
   void on_patience_over();
-  void finish();
+  void answer(ports::DiskReading reading);
+  void answer_without_looking(const std::string& why);
+  void later(void (ForkedDiskGauge::*what)());
+  void report();
 
   boost::asio::io_context& io_;
-  Look look_;
-  Duration patience_;
   ports::Clock& clock_;
-  std::shared_ptr<Shared> shared_;  // outlives us in threads that hang
-  std::vector<ports::DiskRequest> requests_;
+  ports::Launcher& launcher_;
+  DiskLook look_;
+  Duration patience_;
+  std::deque<ports::DiskRequest> requests_;  // without an answer
+  std::size_t asked_ = 0;                    // the first of them, which the worker has
   std::vector<ports::DiskReading> readings_;
   std::function<void(std::vector<ports::DiskReading>)> on_done_;  // none: nothing is asked
-  std::shared_ptr<Round> round_;  // the thread at work; none: there is none
+  std::shared_ptr<Worker> worker_;                                // none: none is needed yet
+  std::vector<std::shared_ptr<Worker>> hanging_;                  // killed, and not ended yet
   std::unique_ptr<ports::Alarm> alarm_;
+  std::shared_ptr<int> life_ = std::make_shared<int>(0);
 };
-
-// What statfs and the files below `request.path` say. Blocks.
-[[nodiscard]] ports::DiskReading look_at_disk(const ports::DiskRequest& request);
 
 }  // namespace fdbpack::posix

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One directory: its file system, and the room that the files below it take.
-#include "adapters/posix/disk_gauge.hpp"
+#include "adapters/posix/disk_worker.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 namespace fdbpack::posix {
 namespace {
 
+constexpr std::size_t kFilesMax = 50'000;   // that are counted below one directory
 constexpr std::uint64_t kBlockBytes = 512;  // of st_blocks, whatever the file system's are
 
 constexpr std::array<std::pair<std::uint64_t, const char*>, 12> kFileSystems{{
@@ -60,7 +61,7 @@ class Walk {
       while (const ::dirent* entry = ::readdir(stream)) {
         const std::string name = entry->d_name;
         if (name == "." || name == "..") continue;
-        if (++files_ > ThreadedDiskGauge::kFilesMax) {
+        if (++files_ > kFilesMax) {
           reading_.is_use_partial = true;
           break;
         }

@@ -74,7 +74,7 @@ class WithAgent : public testing::Test {
     posix::DelegatedCgroups no_cgroups{"off"};
     SilentNotifier notifier;
     posix::ProcHolders holders;
-    posix::ThreadedDiskGauge disks{io, clock};
+    posix::ForkedDiskGauge disks{io, clock, launcher};
     std::unique_ptr<World> world;
     std::unique_ptr<Agent> agent;
     std::unique_ptr<posix::ConfWatch> watch;
