@@ -97,6 +97,7 @@ void HostWatch::update_directories(const Supervisor& supervisor) {
 
 conditions::HostFacts HostWatch::facts(const ConfKeeper& conf, const Supervisor& supervisor) {
   conditions::HostFacts facts;
+  well_at_.reset();
   if (conf.refused_since()) {
     facts.conf_refused = "the file is refused";
     if (!conf.problems().empty()) facts.conf_refused = conf::to_string(conf.problems().front());
@@ -110,6 +111,12 @@ conditions::HostFacts HostWatch::facts(const ConfKeeper& conf, const Supervisor&
     process.is_running = supervise::is_alive(who->state);
     process.has_other_command = view.pending == supervise::PendingChange::command;
     process.quick_deaths = view.quick_deaths;
+    const auto well_at = supervise::runs_well_at(who->state);
+    process.has_run_well = well_at && *well_at <= world_.clock.now();
+    const bool is_on_trial =
+        view.last_death.has_value() || book_.is_active(conditions::Type::crash_looping, section);
+    if (is_on_trial && well_at && !process.has_run_well)
+      well_at_ = std::min(well_at_.value_or(*well_at), *well_at);
     if (view.last_death) process.last_exit = supervise::to_string(view.last_death->exit);
     process.io_error = io_error_of(*who);
     facts.processes.push_back(std::move(process));
@@ -139,10 +146,14 @@ bool HostWatch::look(const ConfKeeper& conf, const Supervisor& supervisor) {
 
 // The moment at which a look would find something else although nothing happened.
 void HostWatch::set_alarm() {
-  const auto next = book_.next_change();
+  const Instant now = world_.clock.now();
+  std::optional<Instant> next = well_at_;
+  if (const auto at = book_.next_change()) {
+    const auto wait = std::max(*at - world_.clock.wall(), std::chrono::milliseconds(100));
+    next = next ? std::min<Instant>(*next, now + wait) : now + wait;
+  }
   if (!next) return look_alarm_->clear();
-  const auto wait = std::max(*next - world_.clock.wall(), std::chrono::milliseconds(100));
-  look_alarm_->set(world_.clock.now() + wait);
+  look_alarm_->set(*next);
 }
 
 void HostWatch::read_disks() {

@@ -33,14 +33,17 @@ bool is_full(const DirectoryFacts& directory, bool was_full) {
          directory.free_bytes < directory.total_bytes / 100 * percent;
 }
 
-void of_process(const ProcessFacts& process, std::vector<Observation>& seen) {
+void of_process(const ProcessFacts& process, const ConditionBook& book,
+                std::vector<Observation>& seen) {
   if (!process.is_configured) return;
   const std::string ended = process.last_exit.empty() ? "" : "; it last " + process.last_exit;
   if (!process.is_running) {
     seen.push_back({Type::missing_processes, process.process,
                     process.is_held ? "an administrator stopped it" : "it does not run" + ended});
   }
-  if (process.quick_deaths >= kQuickDeathsMin && !process.is_held) {
+  const bool is_looping = process.quick_deaths >= kQuickDeathsMin ||
+                          book.is_active(Type::crash_looping, process.process);
+  if (is_looping && !process.has_run_well && !process.is_held) {
     seen.push_back({Type::crash_looping, process.process,
                     "it ended by itself soon after its start, again and again" + ended});
   }
@@ -98,7 +101,7 @@ std::vector<Observation> observe(const HostFacts& facts, const ConditionBook& bo
     seen.push_back({Type::incorrect_config_map, "", facts.conf_refused});
   }
   for (const auto& process : facts.processes)
-    of_process(process, seen);
+    of_process(process, book, seen);
   for (const auto& directory : facts.directories)
     of_directory(directory, book, seen);
   return seen;

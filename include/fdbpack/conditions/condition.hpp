@@ -49,6 +49,7 @@ struct ProcessFacts {
   bool is_held = false;  // an administrator stopped it
   bool is_running = false;
   bool has_other_command = false;
+  bool has_run_well = false;  // it runs, for long enough not to end soon after its start
   unsigned quick_deaths = 0;
   std::string last_exit;  // "exited with code 1"; empty: it never ended
   std::string io_error;   // what it said of its disk before it last ended
@@ -79,7 +80,8 @@ struct Observation {
 };
 
 class ConditionBook;
-// The book so far is for storage_full, which ends a little above the limit at which it begins.
+// The book so far is for what ends otherwise than it begins: storage_full a little above its limit,
+// crash_looping with a process that runs well.
 [[nodiscard]] std::vector<Observation> observe(const HostFacts& facts, const ConditionBook& book);
 
 // ---- what is known ----------------------------------------------------------------------------

@@ -108,6 +108,21 @@ TEST(Observe, SaysWhatIsWrongWithAProcess) {
   EXPECT_THAT(observe({{process}, {}, ""}, {}), IsEmpty());
 }
 
+TEST(Observe, ACrashLoopEndsWithARunThatIsLongEnough) {
+  ProcessFacts process;
+  process.process = kProcess;
+  process.is_running = true;
+  process.quick_deaths = 3;
+  ConditionBook book;
+  book.take(observe({{process}, {}, ""}, book), kStart);
+  ASSERT_TRUE(book.is_active(Type::crash_looping, kProcess));
+  process.quick_deaths = 0;
+  EXPECT_EQ(observe({{process}, {}, ""}, book).size(), 1U) << "another agent counts anew";
+  process.has_run_well = true;
+  process.quick_deaths = 3;
+  EXPECT_THAT(observe({{process}, {}, ""}, book), IsEmpty());
+}
+
 TEST(Observe, StorageIsFullUntilThereIsRoomAgain) {
   DirectoryFacts directory;
   directory.process = kProcess;
