@@ -5,7 +5,7 @@
 #include "fdbpack/conf/listener.hpp"
 
 #include <algorithm>
-#include <array>
+#include <csignal>
 
 namespace fdbpack::agent {
 namespace {
@@ -13,22 +13,28 @@ namespace {
 constexpr std::size_t kRecordBytesMax = 16 * 1024 * 1024;
 constexpr std::uint64_t kMiB = 1024 * 1024;
 
-// What fdbserver says when a disk failed it: io_error, io_timeout and file corruption.
-constexpr std::array<std::string_view, 4> kIoErrors{
-    "Disk i/o operation failed", "io_error", "A disk IO operation failed to complete in a timely",
-    "A structurally corrupt data file was detected"};
+// Lines are read after the process has written them, the last ones after its death.
+constexpr auto kLineLate = std::chrono::seconds(3);
+// Whoever ends for its disk's sake says so shortly before.
+constexpr auto kLineBefore = std::chrono::seconds(60);
 
-// The last such line of a process that ended by itself.
+// It ended by itself and with a failure; nobody sent it a signal to end it.
+bool is_own_failure(const supervise::Death& death) {
+  if (death.was_asked) return false;
+  if (const auto* exited = std::get_if<supervise::Exited>(&death.exit)) return exited->code != 0;
+  const auto* signalled = std::get_if<supervise::Signalled>(&death.exit);
+  return signalled != nullptr && signalled->signal != SIGKILL && signalled->signal != SIGTERM &&
+         signalled->signal != SIGINT && signalled->signal != SIGHUP && signalled->signal != SIGQUIT;
+}
+
+// What a process that ended by itself said of its disk in its last moments.
 std::string io_error_of(const Supervised& who) {
   const auto& death = who.state.last_death;
-  if (!death || death->was_asked) return {};
-  const auto& lines = who.lines.lines();
-  for (auto at = lines.rbegin(); at != lines.rend(); ++at) {
-    for (const auto sign : kIoErrors) {
-      if (at->text.find(sign) != std::string::npos) return at->text;
-    }
-  }
-  return {};
+  const auto& said = who.disk_failure;
+  if (!death || !said || !is_own_failure(*death)) return {};
+  const Instant from = death->at - std::min<Duration>(death->ran, kLineBefore);
+  const bool is_of_it = said->at >= from && said->at <= death->at + kLineLate;
+  return is_of_it ? said->line : std::string();
 }
 
 // The same as far as a page shows it.

@@ -6,6 +6,7 @@
 #include "agent/live_process.hpp"
 #include "fdbpack/base/overloaded.hpp"
 #include "fdbpack/base/text.hpp"
+#include "fdbpack/conditions/condition.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -403,6 +404,10 @@ void Supervisor::on_line(ports::OutputId id, ports::Stream stream, std::string_v
   world_.log.write(is_error ? supervise::Severity::error : supervise::Severity::info, who.section,
                    line);
   who.lines.add(world_.clock.wall(), stream, line);
+  if (conditions::tells_of_disk_failure(line)) {
+    const auto shown = line.substr(0, LastLines::kLineBytesMax);
+    who.disk_failure = DiskFailure{world_.clock.now(), std::string(shown)};
+  }
   if (!is_error && text::trim(line) == kJoinedLine) look_for_listener(who);
   on_change_();
 }

@@ -33,6 +33,12 @@ namespace fdbpack::agent {
 // What kept a process from starting.
 using Blocked = ports::Held;
 
+// The last line in which a process said that its disk failed it.
+struct DiskFailure {
+  Instant at;
+  std::string line;
+};
+
 // One section, for as long as it is configured or something of it lives.
 struct Supervised {
   std::string section;
@@ -48,6 +54,7 @@ struct Supervised {
   std::unique_ptr<ports::Child> child;
   std::optional<ports::OutputId> output;
   LastLines lines;
+  std::optional<DiskFailure> disk_failure;
   std::optional<Instant> timer;
   std::optional<ports::ProcessStamp> stamp;  // of the live process, read when it is first needed
   WallTime started_wall;

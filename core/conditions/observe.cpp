@@ -25,6 +25,11 @@ constexpr std::array<std::pair<Type, std::string_view>, 7> kNames{{
     {Type::missing_pvc, "missingPvc"},
 }};
 
+// Of io_error, io_timeout and file corruption.
+constexpr std::array<std::string_view, 4> kDiskFailures{
+    "Disk i/o operation failed", "io_error", "A disk IO operation failed to complete in a timely",
+    "A structurally corrupt data file was detected"};
+
 bool is_full(const DirectoryFacts& directory, bool was_full) {
   if (directory.total_bytes == 0) return false;
   const std::uint64_t percent = was_full ? kFreePercentAgain : kFreePercentMin;
@@ -51,7 +56,7 @@ void of_process(const ProcessFacts& process, const ConditionBook& book,
     seen.push_back({Type::incorrect_command_line, process.process,
                     "it runs with another command line than the configuration gives it"});
   }
-  if (!process.io_error.empty()) {
+  if (!process.io_error.empty() && !process.has_run_well) {
     seen.push_back({Type::process_io_error, process.process, process.io_error});
   }
 }
@@ -93,6 +98,12 @@ std::optional<Type> parse_type(std::string_view text) {
     if (name == text) return type;
   }
   return {};
+}
+
+bool tells_of_disk_failure(std::string_view line) {
+  return std::any_of(kDiskFailures.begin(), kDiskFailures.end(), [line](std::string_view sign) {
+    return line.find(sign) != std::string_view::npos;
+  });
 }
 
 std::vector<Observation> observe(const HostFacts& facts, const ConditionBook& book) {

@@ -52,7 +52,7 @@ struct ProcessFacts {
   bool has_run_well = false;  // it runs, for long enough not to end soon after its start
   unsigned quick_deaths = 0;
   std::string last_exit;  // "exited with code 1"; empty: it never ended
-  std::string io_error;   // what it said of its disk before it last ended
+  std::string io_error;   // what it said of its disk when it ended by itself
 };
 
 struct DirectoryFacts {
@@ -78,6 +78,9 @@ struct Observation {
 
   bool operator==(const Observation&) const = default;
 };
+
+// Whether fdbserver says in this line that its disk failed it.
+[[nodiscard]] bool tells_of_disk_failure(std::string_view line);
 
 class ConditionBook;
 // The book so far is for what ends otherwise than it begins: storage_full a little above its limit,

@@ -123,6 +123,18 @@ TEST(Observe, ACrashLoopEndsWithARunThatIsLongEnough) {
   EXPECT_THAT(observe({{process}, {}, ""}, book), IsEmpty());
 }
 
+TEST(Observe, AFailureOfTheDiskEndsWithARunThatIsLongEnough) {
+  EXPECT_TRUE(tells_of_disk_failure("Error: Disk i/o operation failed (1510)"));
+  EXPECT_FALSE(tells_of_disk_failure("FDBD joined cluster."));
+  ProcessFacts process;
+  process.process = kProcess;
+  process.is_running = true;
+  process.io_error = "io_error";
+  EXPECT_EQ(observe({{process}, {}, ""}, {}).at(0).type, Type::process_io_error);
+  process.has_run_well = true;
+  EXPECT_THAT(observe({{process}, {}, ""}, {}), IsEmpty());
+}
+
 TEST(Observe, StorageIsFullUntilThereIsRoomAgain) {
   DirectoryFacts directory;
   directory.process = kProcess;
