@@ -127,12 +127,19 @@ conditions::HostFacts HostWatch::facts(const ConfKeeper& conf, const Supervisor&
     process.io_error = io_error_of(*who);
     facts.processes.push_back(std::move(process));
     const auto dir = dir_of_.find(section);
-    if (dir == dir_of_.end()) continue;
+    if (dir == dir_of_.end()) {
+      if (!who->command) facts.unread.insert(section);
+      continue;
+    }
     const auto& reading = dirs_.at(dir->second).reading;
-    if (!reading) continue;
+    if (!reading) {
+      facts.unread.insert(section);
+      continue;
+    }
     // fdbserver makes its directory when it is first started.
     const bool is_new = world_.clock.now() - view.since < kDiskEvery;
-    const bool is_to_come = reading->is_missing && is_new && !view.last_death;
+    const bool is_to_come = reading->is_missing && is_new && !view.last_death &&
+                            !book_.is_active(conditions::Type::missing_pvc, section);
     if (is_to_come) continue;
     facts.directories.push_back({section, reading->path, reading->is_missing, reading->is_read_only,
                                  reading->error, reading->total_bytes, reading->free_bytes});
@@ -143,8 +150,9 @@ conditions::HostFacts HostWatch::facts(const ConfKeeper& conf, const Supervisor&
 bool HostWatch::look(const ConfKeeper& conf, const Supervisor& supervisor) {
   update_directories(supervisor);
   if (is_disk_due_) read_disks();
-  const auto seen = conditions::observe(facts(conf, supervisor), book_);
-  const bool is_changed = book_.take(seen, world_.clock.wall());
+  const auto now = facts(conf, supervisor);
+  const auto seen = conditions::observe(now, book_);
+  const bool is_changed = book_.take(seen, world_.clock.wall(), now.unread);
   is_dirty_ |= is_changed;
   set_alarm();
   return is_changed;
