@@ -101,6 +101,7 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
     event.starts = record->starts;
     event.joined_at = record->joined_at;
     who.kill_on_change = record->kill_on_change;
+    who.is_restart_due = record->is_restart_due;
     who.memory_limit_bytes = record->memory_limit_bytes;
   }
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - event.since);
@@ -178,6 +179,10 @@ void Supervisor::apply_change(const supervise::Change& change, const LoadedConf&
     watch_memory(who);
   }
   dispatch(who, supervise::Configured{revision, command.kill_on_configuration_change});
+  // Not before: the time that it has to stop is in the conf.
+  if (std::exchange(who.is_restart_due, false) && live_process(who.state) != nullptr) {
+    dispatch(who, supervise::Restart{});
+  }
 }
 
 // Some may be forgotten by it.

@@ -67,6 +67,7 @@ struct Supervised {
   std::string cgroup;                 // of the live process; empty: none
   std::uint64_t oom_kills = 0;        // in it, before the process was started
   bool is_join_unknown = false;       // adopted, and no record tells
+  bool is_restart_due = false;        // adopted, and to be restarted once the conf is known
   int stopped_pid = 0;                // this process was stopped and has not gone on since
   std::optional<Blocked> blocked_by;  // since its last death; none once it is started
   std::string said_holder;            // what the log says of it already

@@ -105,6 +105,23 @@ TEST_F(ApiTest, OrdersOutliveTheirClients) {
   EXPECT_EQ(first.receive().status, 409);
 }
 
+TEST_F(ApiTest, ARestartUnderWayOutlivesTheAgent) {
+  write_conf({{"1", "mode = stubborn\n"}});
+  start_api({"--stop-grace", "2"});
+  ASSERT_TRUE(wait_running("child.1"));
+  const pid_t first = last_pid("1");
+  EXPECT_EQ(ask(post("/v1/processes/child.1/restart?wait=0", "")).status, 202);
+  ASSERT_TRUE(wait([&] {
+    return read_file(dir().file("state/state.json")).find("restart_due") != std::string::npos;
+  }));
+  kill_agent();
+  start_api({"--stop-grace", "2"});
+  ASSERT_TRUE(wait_for_starts("1", 2)) << "SIGKILL comes from the new agent";
+  EXPECT_NE(last_pid("1"), first);
+  ASSERT_TRUE(wait_running("child.1"));
+  EXPECT_EQ(doubles(), 0U);
+}
+
 TEST_F(ApiTest, ReloadTellsWhetherTheConfIsInForce) {
   write_conf({{"1", ""}});
   start_api();
