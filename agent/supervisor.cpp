@@ -68,6 +68,10 @@ Supervised& Supervisor::entry(const std::string& section) {
     slot->policy.section = section;
     slot->policy.stop_grace = settings_.stop_grace;
     slot->state = supervise::initial_state(world_.clock.now());
+    if (const auto held = held_outside_.extract(section)) {
+      slot->state.is_held = true;
+      slot->state.starts = held.mapped();
+    }
   }
   return *slot;
 }
@@ -131,8 +135,10 @@ bool Supervisor::is_held_back(const std::string& section) const {
   return held_back_.contains(section) || (!shortage_.empty() && !processes_.contains(section));
 }
 
-void Supervisor::hold(const std::string& section) {
-  dispatch(entry(section), supervise::Stop{});
+void Supervisor::hold(const std::string& section, std::uint64_t starts) {
+  Supervised& who = entry(section);
+  who.state.starts = std::max(who.state.starts, starts);
+  dispatch(who, supervise::Stop{});
 }
 
 void Supervisor::apply(const LoadedConf& loaded) {
@@ -227,6 +233,7 @@ void Supervisor::dispatch(Supervised& who, supervise::Event event) {
       world_.output.close(*gone.output);
     }
     if (gone.is_stored) world_.notifier.unstore(section);
+    if (gone.state.is_held) held_outside_[section] = gone.state.starts;
     if (!gone.cgroup.empty()) world_.cgroups.remove(section);
     processes_.erase(section);
   }

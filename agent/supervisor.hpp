@@ -102,7 +102,8 @@ class Supervisor {
   [[nodiscard]] bool is_held_back(const std::string& section) const;
   // Somebody may live who is not supervised.
   [[nodiscard]] bool has_doubts() const { return !held_back_.empty() || !shortage_.empty(); }
-  void hold(const std::string& section);
+  // `starts`: as the earlier agent counted.
+  void hold(const std::string& section, std::uint64_t starts);
   // An administrator's order; false: there is no such section.
   bool order(const std::string& section, const supervise::Event& event);
 
@@ -177,6 +178,9 @@ class Supervisor {
   Random random_;
   Processes processes_;
   std::map<std::string, HeldBack, text::IgnoreCaseLess> held_back_;
+  // Sections that an administrator stopped and that left the conf since, with their starts: when
+  // they come back they are still stopped.
+  std::map<std::string, std::uint64_t, text::IgnoreCaseLess> held_outside_;
   std::string shortage_;
   const LoadedConf* loaded_ = nullptr;  // the conf in force, for sections held back
   std::map<ports::OutputId, Supervised*> by_output_;

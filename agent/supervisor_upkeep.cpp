@@ -48,6 +48,13 @@ wire::AgentState Supervisor::snapshot() {
     }
     result.processes.push_back(std::move(record));
   }
+  for (const auto& [section, starts] : held_outside_) {
+    wire::ProcessRecord record;
+    record.section = section;
+    record.is_held = true;
+    record.starts = starts;
+    result.processes.push_back(std::move(record));
+  }
   for (const auto& [section, held] : held_back_) {
     if (held.record) result.processes.push_back(*held.record);
   }
