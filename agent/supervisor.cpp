@@ -56,7 +56,7 @@ Supervisor::Supervisor(World& world, SupervisorSettings settings, std::function<
       alarm_(world.clock.make_alarm([this] { on_alarm(); })),
       memory_alarm_(world.clock.make_alarm([this] { sample_memory(); })),
       holder_alarm_(world.clock.make_alarm([this] { look_for_holder(); })),
-      stops_alarm_(world.clock.make_alarm([this] { look_for_stops(); })) {}
+      look_alarm_(world.clock.make_alarm([this] { look_at_processes(); })) {}
 
 Supervisor::~Supervisor() = default;
 
@@ -114,7 +114,7 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
   if (!who.cgroup.empty()) who.oom_kills = world_.cgroups.oom_kills(found.section).value_or(0);
   watch_memory(who);
   dispatch(who, event);
-  if (!std::exchange(is_stops_alarm_set_, true)) stops_alarm_->set(now);
+  if (!std::exchange(is_look_alarm_set_, true)) look_alarm_->set(now);
 }
 
 void Supervisor::hold_back(const ports::Found& found, const wire::ProcessRecord* record) {
@@ -295,6 +295,9 @@ void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
   who.running_argv = plan.argv;
   who.memory_limit_bytes = who.command->memory_limit_bytes;
   watch_memory(who);
+  if (!std::exchange(is_look_alarm_set_, true)) {
+    look_alarm_->set(world_.clock.now() + settings_.look_every);
+  }
   dispatch(who, supervise::Launched{who.child->pid()});
 }
 

@@ -69,6 +69,7 @@ struct Supervised {
   bool is_join_unknown = false;       // adopted, and no record tells
   bool is_restart_due = false;        // adopted, and to be restarted once the conf is known
   int stopped_pid = 0;                // this process was stopped and has not gone on since
+  int replaced_pid = 0;               // the program of this process was replaced
   std::optional<Blocked> blocked_by;  // since its last death; none once it is started
   std::string said_holder;            // what the log says of it already
   bool is_stored = false;             // its pidfd is with the service manager
@@ -82,6 +83,8 @@ struct SupervisorSettings {
   std::string working_directory = "/";       // of children
   std::vector<ports::ResourceLimit> limits;  // of children
   std::uint64_t random_seed = 0;
+  // Between two looks at what nobody tells: that a process was stopped, or its program replaced.
+  Duration look_every = std::chrono::seconds(10);
 };
 
 class Supervisor {
@@ -166,7 +169,8 @@ class Supervisor {
   void look_for_holder();
   void note_holder(const std::string& section, const Blocked& blocked);
 
-  void look_for_stops();
+  void look_at_processes();
+  void set_replaced(Supervised& who, int pid, bool is_replaced);
   void set_stopped(Supervised& who, int pid, bool is_stopped);
 
   void watch_memory(Supervised& who);
@@ -189,8 +193,8 @@ class Supervisor {
   std::unique_ptr<ports::Alarm> memory_alarm_;
   std::optional<Instant> memory_alarm_at_;
   std::unique_ptr<ports::Alarm> holder_alarm_;
-  std::unique_ptr<ports::Alarm> stops_alarm_;
-  bool is_stops_alarm_set_ = false;
+  std::unique_ptr<ports::Alarm> look_alarm_;
+  bool is_look_alarm_set_ = false;
   std::deque<std::string> blocked_;  // sections whose process failed; the first is looked at
   std::unique_ptr<ports::HolderSearch> holder_search_;
   std::deque<Pending> pending_;
