@@ -12,6 +12,7 @@
 
 #include "agent/conf_keeper.hpp"
 #include "agent/last_lines.hpp"
+#include "agent/wall_times.hpp"
 #include "agent/world.hpp"
 #include "fdbpack/base/random.hpp"
 #include "fdbpack/base/text.hpp"
@@ -58,6 +59,7 @@ struct Supervised {
   std::optional<Instant> timer;
   std::optional<ports::ProcessStamp> stamp;  // of the live process, read when it is first needed
   WallTime started_wall;
+  mutable WallTimes wall_times;           // as pages said them
   std::vector<std::string> running_argv;  // of the live process; empty: it was adopted
   std::uint64_t memory_limit_bytes = 0;   // of the live process
   std::unique_ptr<ports::MemoryGauge> gauge;
