@@ -64,6 +64,7 @@ wire::AgentState Agent::read_state(const std::string& inherited) {
       supervise::ProcessRecord held;
       held.section = record.section;
       held.is_held = true;
+      held.starts = 0;  // counted since the boot
       record = std::move(held);
     }
   }
@@ -122,7 +123,7 @@ void Agent::take_over(const ports::Findings& findings, const Inheritance& inheri
   }
   for (const auto& record : recorded_.processes) {
     if (record.is_held && !supervisor_.is_held_back(record.section)) {
-      supervisor_.hold(record.section);
+      supervisor_.hold(record.section, record.starts);
     }
   }
   if (supervisor_.has_doubts()) {

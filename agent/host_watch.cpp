@@ -5,7 +5,7 @@
 #include "fdbpack/conf/listener.hpp"
 
 #include <algorithm>
-#include <array>
+#include <csignal>
 
 namespace fdbpack::agent {
 namespace {
@@ -13,22 +13,28 @@ namespace {
 constexpr std::size_t kRecordBytesMax = 16 * 1024 * 1024;
 constexpr std::uint64_t kMiB = 1024 * 1024;
 
-// What fdbserver says when a disk failed it: io_error, io_timeout and file corruption.
-constexpr std::array<std::string_view, 4> kIoErrors{
-    "Disk i/o operation failed", "io_error", "A disk IO operation failed to complete in a timely",
-    "A structurally corrupt data file was detected"};
+// Lines are read after the process has written them, the last ones after its death.
+constexpr auto kLineLate = std::chrono::seconds(3);
+// Whoever ends for its disk's sake says so shortly before.
+constexpr auto kLineBefore = std::chrono::seconds(60);
 
-// The last such line of a process that ended by itself.
+// It ended by itself and with a failure; nobody sent it a signal to end it.
+bool is_own_failure(const supervise::Death& death) {
+  if (death.was_asked) return false;
+  if (const auto* exited = std::get_if<supervise::Exited>(&death.exit)) return exited->code != 0;
+  const auto* signalled = std::get_if<supervise::Signalled>(&death.exit);
+  return signalled != nullptr && signalled->signal != SIGKILL && signalled->signal != SIGTERM &&
+         signalled->signal != SIGINT && signalled->signal != SIGHUP && signalled->signal != SIGQUIT;
+}
+
+// What a process that ended by itself said of its disk in its last moments.
 std::string io_error_of(const Supervised& who) {
   const auto& death = who.state.last_death;
-  if (!death || death->was_asked) return {};
-  const auto& lines = who.lines.lines();
-  for (auto at = lines.rbegin(); at != lines.rend(); ++at) {
-    for (const auto sign : kIoErrors) {
-      if (at->text.find(sign) != std::string::npos) return at->text;
-    }
-  }
-  return {};
+  const auto& said = who.disk_failure;
+  if (!death || !said || !is_own_failure(*death)) return {};
+  const Instant from = death->at - std::min<Duration>(death->ran, kLineBefore);
+  const bool is_of_it = said->at >= from && said->at <= death->at + kLineLate;
+  return is_of_it ? said->line : std::string();
 }
 
 // The same as far as a page shows it.
@@ -97,6 +103,7 @@ void HostWatch::update_directories(const Supervisor& supervisor) {
 
 conditions::HostFacts HostWatch::facts(const ConfKeeper& conf, const Supervisor& supervisor) {
   conditions::HostFacts facts;
+  well_at_.reset();
   if (conf.refused_since()) {
     facts.conf_refused = "the file is refused";
     if (!conf.problems().empty()) facts.conf_refused = conf::to_string(conf.problems().front());
@@ -110,16 +117,29 @@ conditions::HostFacts HostWatch::facts(const ConfKeeper& conf, const Supervisor&
     process.is_running = supervise::is_alive(who->state);
     process.has_other_command = view.pending == supervise::PendingChange::command;
     process.quick_deaths = view.quick_deaths;
+    const auto well_at = supervise::runs_well_at(who->state);
+    process.has_run_well = well_at && *well_at <= world_.clock.now();
+    const bool is_on_trial =
+        view.last_death.has_value() || book_.is_active(conditions::Type::crash_looping, section);
+    if (is_on_trial && well_at && !process.has_run_well)
+      well_at_ = std::min(well_at_.value_or(*well_at), *well_at);
     if (view.last_death) process.last_exit = supervise::to_string(view.last_death->exit);
     process.io_error = io_error_of(*who);
     facts.processes.push_back(std::move(process));
     const auto dir = dir_of_.find(section);
-    if (dir == dir_of_.end()) continue;
+    if (dir == dir_of_.end()) {
+      if (!who->command) facts.unread.insert(section);
+      continue;
+    }
     const auto& reading = dirs_.at(dir->second).reading;
-    if (!reading || reading->is_unknown) continue;
+    if (!reading || reading->is_unknown) {
+      facts.unread.insert(section);
+      continue;
+    }
     // fdbserver makes its directory when it is first started.
     const bool is_new = world_.clock.now() - view.since < kDiskEvery;
-    const bool is_to_come = reading->is_missing && is_new && !view.last_death;
+    const bool is_to_come = reading->is_missing && is_new && !view.last_death &&
+                            !book_.is_active(conditions::Type::missing_pvc, section);
     if (is_to_come) continue;
     facts.directories.push_back({section, reading->path, reading->is_missing, reading->is_read_only,
                                  reading->error, reading->total_bytes, reading->free_bytes});
@@ -130,8 +150,9 @@ conditions::HostFacts HostWatch::facts(const ConfKeeper& conf, const Supervisor&
 bool HostWatch::look(const ConfKeeper& conf, const Supervisor& supervisor) {
   update_directories(supervisor);
   if (is_disk_due_) read_disks();
-  const auto seen = conditions::observe(facts(conf, supervisor), book_);
-  const bool is_changed = book_.take(seen, world_.clock.wall());
+  const auto now = facts(conf, supervisor);
+  const auto seen = conditions::observe(now, book_);
+  const bool is_changed = book_.take(seen, world_.clock.wall(), now.unread);
   is_dirty_ |= is_changed;
   set_alarm();
   return is_changed;
@@ -139,10 +160,14 @@ bool HostWatch::look(const ConfKeeper& conf, const Supervisor& supervisor) {
 
 // The moment at which a look would find something else although nothing happened.
 void HostWatch::set_alarm() {
-  const auto next = book_.next_change();
+  const Instant now = world_.clock.now();
+  std::optional<Instant> next = well_at_;
+  if (const auto at = book_.next_change()) {
+    const auto wait = std::max(*at - world_.clock.wall(), std::chrono::milliseconds(100));
+    next = next ? std::min<Instant>(*next, now + wait) : now + wait;
+  }
   if (!next) return look_alarm_->clear();
-  const auto wait = std::max(*next - world_.clock.wall(), std::chrono::milliseconds(100));
-  look_alarm_->set(world_.clock.now() + wait);
+  look_alarm_->set(*next);
 }
 
 void HostWatch::read_disks() {

@@ -77,6 +77,7 @@ class HostWatch {
   std::map<std::string, DataDirectory> dirs_;  // by path
   std::map<std::string, std::string> dir_of_;  // by section
   std::optional<WallTime> measured_at_;
+  std::optional<Instant> well_at_;  // when the next process has run well
   std::unique_ptr<ports::Alarm> disk_alarm_;
   std::unique_ptr<ports::Alarm> look_alarm_;
   bool is_use_wanted_ = true;

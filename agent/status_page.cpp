@@ -50,13 +50,13 @@ void write_conf(JsonWriter& json, const ConfKeeper& conf) {
   json.end_array().end_object();
 }
 
-void write_death(JsonWriter& json, const supervise::Death& death, const Calendar& calendar) {
+void write_death(JsonWriter& json, const supervise::Death& death, const std::string& at) {
   json.key("last_exit")
       .begin_object()
       .member("cause", supervise::cause(death.exit))
       .member("message", supervise::to_string(death.exit))
       .member("pid", death.pid)
-      .member("at", calendar.at(death.at))
+      .member("at", at)
       .member("ran_ms", std::int64_t{death.ran / std::chrono::milliseconds(1)})
       .member("asked_for", death.was_asked);
   if (const auto* exited = std::get_if<supervise::Exited>(&death.exit)) {
@@ -102,8 +102,11 @@ void write_output(JsonWriter& json, const Supervised& who, const World& world) {
 void write_process(JsonWriter& json, const Supervised& who, const Calendar& calendar,
                    const World& world) {
   const supervise::View view = supervise::describe(who.state);
+  const auto at = [&](Instant instant) {
+    return rfc3339(who.wall_times.at(instant, calendar.at(instant)));
+  };
   json.begin_object().member("state", view.name);
-  json.member("since", calendar.at(view.since));
+  json.member("since", at(view.since));
   if (view.pid) json.member("pid", *view.pid);
   if (supervise::is_alive(who.state)) json.member("started_at", rfc3339(who.started_wall));
   json.member("restarts", view.restarts).member("quick_deaths", std::uint64_t{view.quick_deaths});
@@ -118,9 +121,9 @@ void write_process(JsonWriter& json, const Supervised& who, const Calendar& cale
     json.member("joined", view.joined_at.has_value());
   }
   if (view.pid) json.member("binary_replaced", world.processes.is_program_replaced(*view.pid));
-  if (view.joined_at) json.member("joined_at", calendar.at(*view.joined_at));
-  if (view.next_start_at) json.member("next_start_at", calendar.at(*view.next_start_at));
-  if (view.kill_at) json.member("kill_at", calendar.at(*view.kill_at));
+  if (view.joined_at) json.member("joined_at", at(*view.joined_at));
+  if (view.next_start_at) json.member("next_start_at", at(*view.next_start_at));
+  if (view.kill_at) json.member("kill_at", at(*view.kill_at));
   if (view.stop_reason) json.member("stop_reason", supervise::to_string(*view.stop_reason));
   json.member("pending_change", supervise::to_string(view.pending));
   if (who.memory_limit_bytes > 0) {
@@ -128,7 +131,7 @@ void write_process(JsonWriter& json, const Supervised& who, const Calendar& cale
         .member("memory_bytes", who.memory_bytes);
   }
   if (who.blocked_by) write_blocked(json, *who.blocked_by);
-  if (view.last_death) write_death(json, *view.last_death, calendar);
+  if (view.last_death) write_death(json, *view.last_death, at(view.last_death->at));
   if (who.command) {
     json.key("argv").begin_array();
     for (const auto& argument : who.launch_argv.empty() ? who.command->argv : who.launch_argv) {

@@ -24,8 +24,8 @@ namespace fdbpack::agent {
 class Calendar {
  public:
   explicit Calendar(const ports::Clock& clock) : now_(clock.now()), wall_(clock.wall()) {}
-  [[nodiscard]] std::string at(Instant instant) const {
-    return rfc3339(wall_ - std::chrono::duration_cast<std::chrono::milliseconds>(now_ - instant));
+  [[nodiscard]] WallTime at(Instant instant) const {
+    return wall_ - std::chrono::duration_cast<std::chrono::milliseconds>(now_ - instant);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "agent/live_process.hpp"
 #include "fdbpack/base/overloaded.hpp"
 #include "fdbpack/base/text.hpp"
+#include "fdbpack/conditions/condition.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -55,7 +56,7 @@ Supervisor::Supervisor(World& world, SupervisorSettings settings, std::function<
       alarm_(world.clock.make_alarm([this] { on_alarm(); })),
       memory_alarm_(world.clock.make_alarm([this] { sample_memory(); })),
       holder_alarm_(world.clock.make_alarm([this] { look_for_holder(); })),
-      stops_alarm_(world.clock.make_alarm([this] { look_for_stops(); })) {}
+      look_alarm_(world.clock.make_alarm([this] { look_at_processes(); })) {}
 
 Supervisor::~Supervisor() = default;
 
@@ -67,6 +68,10 @@ Supervised& Supervisor::entry(const std::string& section) {
     slot->policy.section = section;
     slot->policy.stop_grace = settings_.stop_grace;
     slot->state = supervise::initial_state(world_.clock.now());
+    if (const auto held = held_outside_.extract(section)) {
+      slot->state.is_held = true;
+      slot->state.starts = held.mapped();
+    }
   }
   return *slot;
 }
@@ -100,6 +105,7 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
     event.starts = record->starts;
     event.joined_at = record->joined_at;
     who.kill_on_change = record->kill_on_change;
+    who.is_restart_due = record->is_restart_due;
     who.memory_limit_bytes = record->memory_limit_bytes;
   }
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - event.since);
@@ -108,7 +114,7 @@ void Supervisor::adopt(const ports::Found& found, const wire::ProcessRecord* rec
   if (!who.cgroup.empty()) who.oom_kills = world_.cgroups.oom_kills(found.section).value_or(0);
   watch_memory(who);
   dispatch(who, event);
-  if (!std::exchange(is_stops_alarm_set_, true)) stops_alarm_->set(now);
+  if (!std::exchange(is_look_alarm_set_, true)) look_alarm_->set(now);
 }
 
 void Supervisor::hold_back(const ports::Found& found, const wire::ProcessRecord* record) {
@@ -129,8 +135,10 @@ bool Supervisor::is_held_back(const std::string& section) const {
   return held_back_.contains(section) || (!shortage_.empty() && !processes_.contains(section));
 }
 
-void Supervisor::hold(const std::string& section) {
-  dispatch(entry(section), supervise::Stop{});
+void Supervisor::hold(const std::string& section, std::uint64_t starts) {
+  Supervised& who = entry(section);
+  who.state.starts = std::max(who.state.starts, starts);
+  dispatch(who, supervise::Stop{});
 }
 
 void Supervisor::apply(const LoadedConf& loaded) {
@@ -177,6 +185,10 @@ void Supervisor::apply_change(const supervise::Change& change, const LoadedConf&
     watch_memory(who);
   }
   dispatch(who, supervise::Configured{revision, command.kill_on_configuration_change});
+  // Not before: the time that it has to stop is in the conf.
+  if (std::exchange(who.is_restart_due, false) && live_process(who.state) != nullptr) {
+    dispatch(who, supervise::Restart{});
+  }
 }
 
 // Some may be forgotten by it.
@@ -221,6 +233,7 @@ void Supervisor::dispatch(Supervised& who, supervise::Event event) {
       world_.output.close(*gone.output);
     }
     if (gone.is_stored) world_.notifier.unstore(section);
+    if (gone.state.is_held) held_outside_[section] = gone.state.starts;
     if (!gone.cgroup.empty()) world_.cgroups.remove(section);
     processes_.erase(section);
   }
@@ -282,6 +295,9 @@ void Supervisor::launch(Supervised& who, const supervise::Revision& revision) {
   who.running_argv = plan.argv;
   who.memory_limit_bytes = who.command->memory_limit_bytes;
   watch_memory(who);
+  if (!std::exchange(is_look_alarm_set_, true)) {
+    look_alarm_->set(world_.clock.now() + settings_.look_every);
+  }
   dispatch(who, supervise::Launched{who.child->pid()});
 }
 
@@ -403,6 +419,10 @@ void Supervisor::on_line(ports::OutputId id, ports::Stream stream, std::string_v
   world_.log.write(is_error ? supervise::Severity::error : supervise::Severity::info, who.section,
                    line);
   who.lines.add(world_.clock.wall(), stream, line);
+  if (conditions::tells_of_disk_failure(line)) {
+    const auto shown = line.substr(0, LastLines::kLineBytesMax);
+    who.disk_failure = DiskFailure{world_.clock.now(), std::string(shown)};
+  }
   if (!is_error && text::trim(line) == kJoinedLine) look_for_listener(who);
   on_change_();
 }

@@ -12,6 +12,7 @@
 
 #include "agent/conf_keeper.hpp"
 #include "agent/last_lines.hpp"
+#include "agent/wall_times.hpp"
 #include "agent/world.hpp"
 #include "fdbpack/base/random.hpp"
 #include "fdbpack/base/text.hpp"
@@ -33,6 +34,12 @@ namespace fdbpack::agent {
 // What kept a process from starting.
 using Blocked = ports::Held;
 
+// The last line in which a process said that its disk failed it.
+struct DiskFailure {
+  Instant at;
+  std::string line;
+};
+
 // One section, for as long as it is configured or something of it lives.
 struct Supervised {
   std::string section;
@@ -48,9 +55,11 @@ struct Supervised {
   std::unique_ptr<ports::Child> child;
   std::optional<ports::OutputId> output;
   LastLines lines;
+  std::optional<DiskFailure> disk_failure;
   std::optional<Instant> timer;
   std::optional<ports::ProcessStamp> stamp;  // of the live process, read when it is first needed
   WallTime started_wall;
+  mutable WallTimes wall_times;           // as pages said them
   std::vector<std::string> running_argv;  // of the live process; empty: it was adopted
   std::uint64_t memory_limit_bytes = 0;   // of the live process
   std::unique_ptr<ports::MemoryGauge> gauge;
@@ -60,7 +69,9 @@ struct Supervised {
   std::string cgroup;                 // of the live process; empty: none
   std::uint64_t oom_kills = 0;        // in it, before the process was started
   bool is_join_unknown = false;       // adopted, and no record tells
+  bool is_restart_due = false;        // adopted, and to be restarted once the conf is known
   int stopped_pid = 0;                // this process was stopped and has not gone on since
+  int replaced_pid = 0;               // the program of this process was replaced
   std::optional<Blocked> blocked_by;  // since its last death; none once it is started
   std::string said_holder;            // what the log says of it already
   bool is_stored = false;             // its pidfd is with the service manager
@@ -74,6 +85,8 @@ struct SupervisorSettings {
   std::string working_directory = "/";       // of children
   std::vector<ports::ResourceLimit> limits;  // of children
   std::uint64_t random_seed = 0;
+  // Between two looks at what nobody tells: that a process was stopped, or its program replaced.
+  Duration look_every = std::chrono::seconds(10);
 };
 
 class Supervisor {
@@ -94,7 +107,8 @@ class Supervisor {
   [[nodiscard]] bool is_held_back(const std::string& section) const;
   // Somebody may live who is not supervised.
   [[nodiscard]] bool has_doubts() const { return !held_back_.empty() || !shortage_.empty(); }
-  void hold(const std::string& section);
+  // `starts`: as the earlier agent counted.
+  void hold(const std::string& section, std::uint64_t starts);
   // An administrator's order; false: there is no such section.
   bool order(const std::string& section, const supervise::Event& event);
 
@@ -157,7 +171,8 @@ class Supervisor {
   void look_for_holder();
   void note_holder(const std::string& section, const Blocked& blocked);
 
-  void look_for_stops();
+  void look_at_processes();
+  void set_replaced(Supervised& who, int pid, bool is_replaced);
   void set_stopped(Supervised& who, int pid, bool is_stopped);
 
   void watch_memory(Supervised& who);
@@ -169,6 +184,9 @@ class Supervisor {
   Random random_;
   Processes processes_;
   std::map<std::string, HeldBack, text::IgnoreCaseLess> held_back_;
+  // Sections that an administrator stopped and that left the conf since, with their starts: when
+  // they come back they are still stopped.
+  std::map<std::string, std::uint64_t, text::IgnoreCaseLess> held_outside_;
   std::string shortage_;
   const LoadedConf* loaded_ = nullptr;  // the conf in force, for sections held back
   std::map<ports::OutputId, Supervised*> by_output_;
@@ -177,8 +195,8 @@ class Supervisor {
   std::unique_ptr<ports::Alarm> memory_alarm_;
   std::optional<Instant> memory_alarm_at_;
   std::unique_ptr<ports::Alarm> holder_alarm_;
-  std::unique_ptr<ports::Alarm> stops_alarm_;
-  bool is_stops_alarm_set_ = false;
+  std::unique_ptr<ports::Alarm> look_alarm_;
+  bool is_look_alarm_set_ = false;
   std::deque<std::string> blocked_;  // sections whose process failed; the first is looked at
   std::unique_ptr<ports::HolderSearch> holder_search_;
   std::deque<Pending> pending_;

@@ -9,6 +9,16 @@
 #include <algorithm>
 
 namespace fdbpack::agent {
+namespace {
+
+// An administrator's restart is under way: the process is to go, and to come back.
+bool is_restarting(const Supervised& who) {
+  if (who.state.is_held) return false;
+  return who.is_restart_due ||
+         supervise::describe(who.state).stop_reason == supervise::StopReason::restart;
+}
+
+}  // namespace
 
 wire::AgentState Supervisor::snapshot() {
   wire::AgentState result;
@@ -30,11 +40,19 @@ wire::AgentState Supervisor::snapshot() {
         record.exe_inode = who->stamp->exe_inode;
       }
       record.pid = process->pid;
+      record.is_restart_due = is_restarting(*who);
       record.revision = process->revision;
       record.since = process->since;
       record.joined_at = process->joined_at;
       record.is_join_unknown = who->is_join_unknown && !process->joined_at;
     }
+    result.processes.push_back(std::move(record));
+  }
+  for (const auto& [section, starts] : held_outside_) {
+    wire::ProcessRecord record;
+    record.section = section;
+    record.is_held = true;
+    record.starts = starts;
     result.processes.push_back(std::move(record));
   }
   for (const auto& [section, held] : held_back_) {
@@ -58,6 +76,7 @@ std::vector<std::string> Supervisor::held_back() const {
 bool Supervisor::order(const std::string& section, const supervise::Event& event) {
   const auto found = processes_.find(section);
   if (found == processes_.end()) return false;
+  found->second->is_restart_due = false;  // the newest order counts
   dispatch(*found->second, event);
   return true;
 }

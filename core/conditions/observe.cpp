@@ -25,6 +25,11 @@ constexpr std::array<std::pair<Type, std::string_view>, 7> kNames{{
     {Type::missing_pvc, "missingPvc"},
 }};
 
+// Of io_error, io_timeout and file corruption.
+constexpr std::array<std::string_view, 4> kDiskFailures{
+    "Disk i/o operation failed", "io_error", "A disk IO operation failed to complete in a timely",
+    "A structurally corrupt data file was detected"};
+
 bool is_full(const DirectoryFacts& directory, bool was_full) {
   if (directory.total_bytes == 0) return false;
   const std::uint64_t percent = was_full ? kFreePercentAgain : kFreePercentMin;
@@ -33,14 +38,17 @@ bool is_full(const DirectoryFacts& directory, bool was_full) {
          directory.free_bytes < directory.total_bytes / 100 * percent;
 }
 
-void of_process(const ProcessFacts& process, std::vector<Observation>& seen) {
+void of_process(const ProcessFacts& process, const ConditionBook& book,
+                std::vector<Observation>& seen) {
   if (!process.is_configured) return;
   const std::string ended = process.last_exit.empty() ? "" : "; it last " + process.last_exit;
   if (!process.is_running) {
     seen.push_back({Type::missing_processes, process.process,
                     process.is_held ? "an administrator stopped it" : "it does not run" + ended});
   }
-  if (process.quick_deaths >= kQuickDeathsMin && !process.is_held) {
+  const bool is_looping = process.quick_deaths >= kQuickDeathsMin ||
+                          book.is_active(Type::crash_looping, process.process);
+  if (is_looping && !process.has_run_well && !process.is_held) {
     seen.push_back({Type::crash_looping, process.process,
                     "it ended by itself soon after its start, again and again" + ended});
   }
@@ -48,7 +56,7 @@ void of_process(const ProcessFacts& process, std::vector<Observation>& seen) {
     seen.push_back({Type::incorrect_command_line, process.process,
                     "it runs with another command line than the configuration gives it"});
   }
-  if (!process.io_error.empty()) {
+  if (!process.io_error.empty() && !process.has_run_well) {
     seen.push_back({Type::process_io_error, process.process, process.io_error});
   }
 }
@@ -92,13 +100,19 @@ std::optional<Type> parse_type(std::string_view text) {
   return {};
 }
 
+bool tells_of_disk_failure(std::string_view line) {
+  return std::any_of(kDiskFailures.begin(), kDiskFailures.end(), [line](std::string_view sign) {
+    return line.find(sign) != std::string_view::npos;
+  });
+}
+
 std::vector<Observation> observe(const HostFacts& facts, const ConditionBook& book) {
   std::vector<Observation> seen;
   if (!facts.conf_refused.empty()) {
     seen.push_back({Type::incorrect_config_map, "", facts.conf_refused});
   }
   for (const auto& process : facts.processes)
-    of_process(process, seen);
+    of_process(process, book, seen);
   for (const auto& directory : facts.directories)
     of_directory(directory, book, seen);
   return seen;

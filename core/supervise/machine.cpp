@@ -18,7 +18,6 @@ constexpr Duration kKillAgainMax = seconds(60);
 constexpr Duration kClearAgainFirst = milliseconds(10);
 constexpr Duration kClearAgainMax = seconds(1);
 constexpr Duration kStuckAfter = seconds(5);
-constexpr Duration kQuickDeathBelow = seconds(10);
 
 // first, 2 * first, 4 * first, ... up to `max`.
 Duration doubled(Duration first, unsigned times, Duration max) {

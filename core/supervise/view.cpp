@@ -114,6 +114,12 @@ bool is_alive(const State& state) {
          !std::holds_alternative<Waiting>(state.phase);
 }
 
+std::optional<Instant> runs_well_at(const State& state) {
+  const auto* running = std::get_if<Running>(&state.phase);
+  if (running == nullptr) return std::nullopt;
+  return running->process.since + kQuickDeathBelow;
+}
+
 Revision current_revision(const State& state) {
   if (const auto* starting = std::get_if<Starting>(&state.phase)) return starting->revision;
   if (const auto* running = std::get_if<Running>(&state.phase)) return running->process.revision;

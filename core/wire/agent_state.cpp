@@ -41,6 +41,7 @@ void print_record(JsonWriter& json, const ProcessRecord& record) {
       .member("since_ns", record.since.time_since_epoch().count());
   if (record.joined_at) json.member("joined_ns", record.joined_at->time_since_epoch().count());
   if (record.is_join_unknown) json.member("join_unknown", true);
+  if (record.is_restart_due) json.member("restart_due", true);
   json.member("starts", record.starts)
       .member("memory_limit_bytes", record.memory_limit_bytes)
       .member("kill_on_change", record.kill_on_change)
@@ -106,6 +107,7 @@ Result<ProcessRecord> read_record(const nlohmann::json& json) {
     record.joined_at = Instant(Duration(reader.get<std::int64_t>("joined_ns")));
   }
   if (json.contains("join_unknown")) record.is_join_unknown = reader.get<bool>("join_unknown");
+  if (json.contains("restart_due")) record.is_restart_due = reader.get<bool>("restart_due");
   record.starts = reader.get<std::uint64_t>("starts");
   record.memory_limit_bytes = reader.get<std::uint64_t>("memory_limit_bytes");
   record.kill_on_change = reader.get<bool>("kill_on_change");

@@ -20,6 +20,7 @@ WithAgent::Instance::Instance(WithAgent& test) {
   settings.supervisor.agent_id = StateDir(settings.state_dir).agent_id();
   settings.supervisor.environment = {"PATH=/usr/bin:/bin", "COLOUR=blue", "SHAPE=round"};
   settings.supervisor.stop_grace = test.grace_;
+  settings.supervisor.look_every = test.look_every_;
   agent = std::make_unique<Agent>(*world, settings, [this](int code) { exit_code = code; });
   watch = std::make_unique<posix::ConfWatch>(io, clock, settings.conf_path,
                                              [this] { agent->on_conf_change(); });

@@ -142,6 +142,7 @@ class WithAgent : public testing::Test {
   test::TempDir dir_;
   RecordedLog log_;
   Duration grace_ = std::chrono::seconds(10);
+  Duration look_every_ = std::chrono::seconds(10);
   ports::Cgroups* cgroups_ = nullptr;  // of the agents started from now on; nullptr: none
   std::unique_ptr<Instance> instance_;
 };

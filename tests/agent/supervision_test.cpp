@@ -33,6 +33,27 @@ TEST_F(Supervision, AKilledProcessIsBackAtOnceAndItsEndIsKept) {
                                    " terminated by signal 9, restarting in 0 seconds"));
 }
 
+TEST_F(Supervision, AReplacedProgramIsSeenThoughNothingElseHappens) {
+  look_every_ = std::chrono::milliseconds(50);
+  const std::filesystem::path program = dir_.path("program");
+  std::filesystem::copy_file("/bin/sleep", program);
+  write_conf("[x.1]\ncommand = " + script("run", "exec " + program.string() + " 600") + "\n");
+  start();
+  ASSERT_TRUE(wait_running("x.1"));
+  const std::string exe = "/proc/" + std::to_string(pid("x.1")) + "/exe";
+  ASSERT_TRUE(wait([&] {
+    std::error_code error;
+    return std::filesystem::read_symlink(exe, error).filename() == "program";
+  }));
+  const auto says = [](const nlohmann::json& json, bool is_replaced) {
+    return json["processes"]["x.1"].value("binary_replaced", !is_replaced) == is_replaced;
+  };
+  (void)status([&](const auto& json) { return says(json, false); });
+  test::run_for(instance_->io, std::chrono::milliseconds(200));  // all is written
+  std::filesystem::remove(program);
+  (void)status([&](const auto& json) { return says(json, true); });
+}
+
 TEST_F(Supervision, AMissingCommandIsVisibleWithItsErrno) {
   write_conf("[x.1]\ncommand = " + dir_.path("none") + "\n");
   start();

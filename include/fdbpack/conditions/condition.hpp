@@ -8,7 +8,7 @@
 //        (nothing) ────────> candidate ─────────────────────────> active <──┐
 //            ^                   │ not seen                          │      │ seen again
 //            ├───────────────────┘                          not seen v      │
-//            └────────────────────────── not seen for `kMemory` ── past ────┘
+//            └────────────────────────── not seen for `kMemory` ── past ────┘ for `onset`
 //
 // A condition keeps the moment at which it was first seen for as long as it is remembered, so that
 // one which comes and goes does not look new each time. Past ones stay visible until they are
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,9 +50,10 @@ struct ProcessFacts {
   bool is_held = false;  // an administrator stopped it
   bool is_running = false;
   bool has_other_command = false;
+  bool has_run_well = false;  // it runs, for long enough not to end soon after its start
   unsigned quick_deaths = 0;
   std::string last_exit;  // "exited with code 1"; empty: it never ended
-  std::string io_error;   // what it said of its disk before it last ended
+  std::string io_error;   // what it said of its disk when it ended by itself
 };
 
 struct DirectoryFacts {
@@ -68,6 +70,7 @@ struct HostFacts {
   std::vector<ProcessFacts> processes;
   std::vector<DirectoryFacts> directories;  // only those that were looked at
   std::string conf_refused;                 // why; empty: it is in force
+  std::set<std::string> unread;             // processes whose directory was not looked at yet
 };
 
 struct Observation {
@@ -78,8 +81,12 @@ struct Observation {
   bool operator==(const Observation&) const = default;
 };
 
+// Whether fdbserver says in this line that its disk failed it.
+[[nodiscard]] bool tells_of_disk_failure(std::string_view line);
+
 class ConditionBook;
-// The book so far is for storage_full, which ends a little above the limit at which it begins.
+// The book so far is for what ends otherwise than it begins: storage_full a little above its limit,
+// crash_looping with a process that runs well.
 [[nodiscard]] std::vector<Observation> observe(const HostFacts& facts, const ConditionBook& book);
 
 // ---- what is known ----------------------------------------------------------------------------
@@ -102,22 +109,26 @@ class ConditionBook {
   // `last_seen` of what goes on is noted this often, so that pages and files rest meanwhile.
   static constexpr auto kConfirmEvery = std::chrono::seconds(60);
 
-  // Takes what is seen now. True: conditions() is not what it was.
-  bool take(const std::vector<Observation>& seen, WallTime now);
+  // Takes what is seen now. True: conditions() is not what it was. `unread`: processes whose data
+  // directory was not looked at yet; what is known of their disks stays as it is.
+  bool take(const std::vector<Observation>& seen, WallTime now,
+            const std::set<std::string>& unread = {});
   // When take() would answer something else although nothing else is seen.
   [[nodiscard]] std::optional<WallTime> next_change() const;
 
   [[nodiscard]] std::vector<Condition> conditions() const;  // by type, then process
   [[nodiscard]] bool is_active(Type type, std::string_view process) const;
-  // From an earlier agent. Nothing is active until it is seen again.
+  // From an earlier agent. What was active is, until it is judged.
   void restore(const std::vector<Condition>& conditions);
 
  private:
   using Key = std::pair<Type, std::string>;
   struct Entry {
     Condition condition;
-    bool is_candidate = false;
+    std::optional<WallTime> candidate_since;  // not active, and seen since then
   };
+  bool see(const Observation& one, WallTime now);
+
   std::map<Key, Entry> entries_;
 };
 

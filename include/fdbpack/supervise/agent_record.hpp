@@ -29,6 +29,7 @@ struct ProcessRecord {
   std::uint64_t memory_limit_bytes = 0;
   bool kill_on_change = true;
   bool is_held = false;
+  bool is_restart_due = false;  // an administrator's restart is under way
 
   bool operator==(const ProcessRecord&) const = default;
 };

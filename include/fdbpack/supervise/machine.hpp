@@ -86,6 +86,9 @@ inline constexpr int kSignalTerminate = SIGTERM;
 inline constexpr int kSignalContinue = SIGCONT;
 inline constexpr int kSignalKill = SIGKILL;
 
+// Whoever ends by itself before it has run for so long dies quickly.
+inline constexpr Duration kQuickDeathBelow = std::chrono::seconds(10);
+
 // What a process runs with, as two numbers that survive the agent: equal means the same.
 // conf_change.hpp makes them.
 struct Revision {
@@ -320,6 +323,9 @@ struct Step {
 
 // Something of it lives or may live: a launch is outstanding, or a process or its group is there.
 [[nodiscard]] bool is_alive(const State& state);
+
+// When the process that runs has run for too long to die quickly; none: nothing runs.
+[[nodiscard]] std::optional<Instant> runs_well_at(const State& state);
 
 // What the process that lives was started with, or will be if none lives: the revision to compare
 // a new configuration with (conf_change.hpp).

@@ -47,6 +47,7 @@ TEST_F(ApiTest, StopHoldsOverReloadsAndAgents) {
   EXPECT_EQ(get_json("/v1/processes/child.1")["process"]["held"], true);
   EXPECT_EQ(ask(post("/v1/processes/child.1/stop", "")).status, 200) << "it is stopped";
   EXPECT_EQ(starts("1"), 1U);
+  EXPECT_EQ(get_json("/v1/processes/child.1")["process"]["restarts"], 0);
   const auto started = ask(post("/v1/processes/child.1/start", ""));
   ASSERT_EQ(started.status, 200) << started.body;
   EXPECT_EQ(json::parse(started.body)["outcome"], "started");
@@ -103,6 +104,49 @@ TEST_F(ApiTest, OrdersOutliveTheirClients) {
   }));
   EXPECT_EQ(ask(post("/v1/processes/child.1/stop", "")).status, 200);
   EXPECT_EQ(first.receive().status, 409);
+}
+
+TEST_F(ApiTest, StopHoldsOverTheAbsenceOfItsSection) {
+  write_conf({{"1", ""}, {"2", ""}});
+  start_api();
+  ASSERT_TRUE(wait_running("child.1"));
+  ASSERT_EQ(ask(post("/v1/processes/child.1/restart", "")).status, 200);
+  ASSERT_EQ(ask(post("/v1/processes/child.1/stop", "")).status, 200);
+  const auto is_there = [](const json& page) { return page["processes"].contains("child.1"); };
+  write_conf({{"2", ""}});
+  ASSERT_EQ(ask(post("/v1/reload", "")).status, 200);
+  ASSERT_TRUE(wait_for_json("/v1/processes", [&](const json& page) { return !is_there(page); }));
+  ASSERT_TRUE(wait([&] {
+    return read_file(dir().file("state/state.json")).find("child.1") != std::string::npos;
+  }));
+  kill_agent();
+  start_api();
+  write_conf({{"1", ""}, {"2", ""}});
+  ASSERT_EQ(ask(post("/v1/reload", "")).status, 200);
+  ASSERT_TRUE(wait_for_json("/v1/processes", is_there));
+  const auto process = get_json("/v1/processes/child.1")["process"];
+  EXPECT_EQ(process["held"], true);
+  EXPECT_EQ(process["restarts"], 1) << "as before";
+  EXPECT_EQ(starts("1"), 2U);
+  EXPECT_EQ(ask(post("/v1/processes/child.1/start", "")).status, 200);
+  EXPECT_EQ(starts("1"), 3U);
+}
+
+TEST_F(ApiTest, ARestartUnderWayOutlivesTheAgent) {
+  write_conf({{"1", "mode = stubborn\n"}});
+  start_api({"--stop-grace", "2"});
+  ASSERT_TRUE(wait_running("child.1"));
+  const pid_t first = last_pid("1");
+  EXPECT_EQ(ask(post("/v1/processes/child.1/restart?wait=0", "")).status, 202);
+  ASSERT_TRUE(wait([&] {
+    return read_file(dir().file("state/state.json")).find("restart_due") != std::string::npos;
+  }));
+  kill_agent();
+  start_api({"--stop-grace", "2"});
+  ASSERT_TRUE(wait_for_starts("1", 2)) << "SIGKILL comes from the new agent";
+  EXPECT_NE(last_pid("1"), first);
+  ASSERT_TRUE(wait_running("child.1"));
+  EXPECT_EQ(doubles(), 0U);
 }
 
 TEST_F(ApiTest, ReloadTellsWhetherTheConfIsInForce) {

@@ -74,10 +74,40 @@ TEST(ConditionBook, SurvivesItsAgent) {
   first.take(crash(), kStart);
   ConditionBook second;
   second.restore(first.conditions());
-  EXPECT_FALSE(second.conditions().at(0).is_active);
+  EXPECT_TRUE(second.conditions().at(0).is_active) << "nobody has judged it";
   EXPECT_TRUE(second.take(crash(), kStart + 120s));
   EXPECT_EQ(second.conditions().at(0).first_seen, kStart);
   EXPECT_TRUE(second.conditions().at(0).is_active);
+  EXPECT_EQ(second.conditions().at(0).times, 1U) << "another agent is no other time";
+  second.take({}, kStart + 130s);
+  EXPECT_FALSE(second.conditions().at(0).is_active);
+}
+
+TEST(ConditionBook, KeepsWhatIsKnownOfADiskUntilItIsLookedAt) {
+  ConditionBook first;
+  first.take({{Type::storage_full, kProcess, "full"}}, kStart);
+  ConditionBook second;
+  second.restore(first.conditions());
+  EXPECT_FALSE(second.take({}, kStart + 1s, {kProcess}));
+  EXPECT_TRUE(second.is_active(Type::storage_full, kProcess));
+  EXPECT_TRUE(second.take({}, kStart + 2s));
+  EXPECT_FALSE(second.is_active(Type::storage_full, kProcess));
+}
+
+TEST(ConditionBook, LetsAProcessBeAwayForAMomentEachTime) {
+  const std::vector<Observation> missing = {{Type::missing_processes, kProcess, "gone"}};
+  ConditionBook book;
+  book.take(missing, kStart);
+  ASSERT_TRUE(book.take(missing, kStart + 15s));
+  ASSERT_TRUE(book.take({}, kStart + 20s));
+  EXPECT_FALSE(book.take(missing, kStart + 60s));
+  EXPECT_FALSE(book.is_active(Type::missing_processes, kProcess));
+  EXPECT_EQ(book.next_change(), kStart + 75s);
+  EXPECT_FALSE(book.take({}, kStart + 61s)) << "it was away for a moment";
+  EXPECT_FALSE(book.take(missing, kStart + 70s));
+  EXPECT_TRUE(book.take(missing, kStart + 85s));
+  EXPECT_EQ(book.conditions().at(0).first_seen, kStart);
+  EXPECT_EQ(book.conditions().at(0).times, 2U);
 }
 
 TEST(ConditionBook, BearsACalendarThatIsSetBack) {
@@ -92,20 +122,47 @@ TEST(Observe, SaysWhatIsWrongWithAProcess) {
   ProcessFacts process;
   process.process = kProcess;
   process.is_running = true;
-  EXPECT_THAT(observe({{process}, {}, ""}, {}), IsEmpty());
+  EXPECT_THAT(observe({{process}, {}, "", {}}, {}), IsEmpty());
   process.is_running = false;
   process.quick_deaths = 3;
   process.last_exit = "exited with code 1";
   process.has_other_command = true;
   std::vector<Type> types;
-  for (const auto& one : observe({{process}, {}, "line 3: no such user"}, {}))
+  for (const auto& one : observe({{process}, {}, "line 3: no such user", {}}, {}))
     types.push_back(one.type);
   EXPECT_THAT(types, ElementsAre(Type::incorrect_config_map, Type::missing_processes,
                                  Type::crash_looping, Type::incorrect_command_line));
   process.is_held = true;
-  EXPECT_EQ(observe({{process}, {}, ""}, {}).at(0).reason, "an administrator stopped it");
+  EXPECT_EQ(observe({{process}, {}, "", {}}, {}).at(0).reason, "an administrator stopped it");
   process.is_configured = false;
-  EXPECT_THAT(observe({{process}, {}, ""}, {}), IsEmpty());
+  EXPECT_THAT(observe({{process}, {}, "", {}}, {}), IsEmpty());
+}
+
+TEST(Observe, ACrashLoopEndsWithARunThatIsLongEnough) {
+  ProcessFacts process;
+  process.process = kProcess;
+  process.is_running = true;
+  process.quick_deaths = 3;
+  ConditionBook book;
+  book.take(observe({{process}, {}, "", {}}, book), kStart);
+  ASSERT_TRUE(book.is_active(Type::crash_looping, kProcess));
+  process.quick_deaths = 0;
+  EXPECT_EQ(observe({{process}, {}, "", {}}, book).size(), 1U) << "another agent counts anew";
+  process.has_run_well = true;
+  process.quick_deaths = 3;
+  EXPECT_THAT(observe({{process}, {}, "", {}}, book), IsEmpty());
+}
+
+TEST(Observe, AFailureOfTheDiskEndsWithARunThatIsLongEnough) {
+  EXPECT_TRUE(tells_of_disk_failure("Error: Disk i/o operation failed (1510)"));
+  EXPECT_FALSE(tells_of_disk_failure("FDBD joined cluster."));
+  ProcessFacts process;
+  process.process = kProcess;
+  process.is_running = true;
+  process.io_error = "io_error";
+  EXPECT_EQ(observe({{process}, {}, "", {}}, {}).at(0).type, Type::process_io_error);
+  process.has_run_well = true;
+  EXPECT_THAT(observe({{process}, {}, "", {}}, {}), IsEmpty());
 }
 
 TEST(Observe, StorageIsFullUntilThereIsRoomAgain) {
@@ -115,7 +172,7 @@ TEST(Observe, StorageIsFullUntilThereIsRoomAgain) {
   directory.total_bytes = 100'000'000'000;
   const auto is_full = [&](std::uint64_t free, const ConditionBook& book) {
     directory.free_bytes = free;
-    return !observe({{}, {directory}, ""}, book).empty();
+    return !observe({{}, {directory}, "", {}}, book).empty();
   };
   ConditionBook book;
   EXPECT_FALSE(is_full(5'000'000'000, book));
@@ -130,12 +187,13 @@ TEST(Observe, TellsMissingReadOnlyAndDeadDirectoriesApart) {
   directory.process = kProcess;
   directory.path = "/d";
   directory.is_missing = true;
-  EXPECT_EQ(observe({{}, {directory}, ""}, {}).at(0).type, Type::missing_pvc);
+  EXPECT_EQ(observe({{}, {directory}, "", {}}, {}).at(0).type, Type::missing_pvc);
   directory.is_missing = false;
   directory.is_read_only = true;
-  EXPECT_EQ(observe({{}, {directory}, ""}, {}).at(0).type, Type::process_io_error);
+  EXPECT_EQ(observe({{}, {directory}, "", {}}, {}).at(0).type, Type::process_io_error);
   directory.error = "no answer";
-  EXPECT_EQ(observe({{}, {directory}, ""}, {}).at(0).reason, "/d cannot be looked at: no answer");
+  EXPECT_EQ(observe({{}, {directory}, "", {}}, {}).at(0).reason,
+            "/d cannot be looked at: no answer");
 }
 
 TEST(ConditionType, HasTheNamesOfTheDesign) {

@@ -182,6 +182,13 @@ TEST(ProcessMachine, CountsQuickDeathsUntilARunOfTenSeconds) {
   EXPECT_EQ(describe(machine.feed(ProcessExited{10, Exited{1}, false}).state).quick_deaths, 0u);
 }
 
+TEST(ProcessMachine, RunsWellTenSecondsAfterItsStart) {
+  Machine machine = running();
+  const Instant since = describe(machine.state).since;
+  EXPECT_EQ(runs_well_at(machine.state), since + seconds(10));
+  EXPECT_EQ(runs_well_at(machine.feed(ProcessExited{10, Exited{1}, false}).state), std::nullopt);
+}
+
 TEST(ProcessMachine, GivesAnAdoptedProcessTheRestartsThatWereCountedBefore) {
   Machine machine = Machine().feed(Adopted{5, kNow - seconds(9), kOne, kNow - seconds(3), 4});
   const View view = describe(machine.state);

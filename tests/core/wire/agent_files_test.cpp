@@ -24,6 +24,7 @@ AgentState sample() {
   record.is_held = true;
   ProcessRecord plain;
   plain.is_join_unknown = true;
+  plain.is_restart_due = true;
   plain.section = "b";
   return {"boot", "agent", {record, plain}};
 }
