@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace fdbpack::place {
@@ -20,6 +21,8 @@ namespace {
 constexpr std::size_t kFirstCircle = 16;
 constexpr std::size_t kLastCircle = 64;
 constexpr std::size_t kExhaustive = 128;
+// A backstop far above what any fleet was seen to need.
+constexpr std::size_t kStepsPerGroup = 10;
 
 std::size_t at(Index index) {
   return static_cast<std::size_t>(index);
@@ -42,6 +45,7 @@ class Rebalancer {
 
   Rebalance run() {
     out_.before = measure(planner_.state());
+    measured_ = out_.before.score();
     for (const ClusterDemand& cluster : planner_.state().inventory().clusters()) {
       if (!cluster.is_healthy) out_.unhealthy.push_back(cluster.name);
     }
@@ -60,14 +64,11 @@ class Rebalancer {
 
  private:
   void improve() {
-    while (has_moves_left(1)) {
+    while (has_moves_left(1) && has_steps_left()) {
       if (const std::optional<Step> step = best_move()) {
-        make(step->a, step->to, false, step->change);
+        make(*step);
       } else if (const std::optional<Step> swap = best_swap()) {
-        const Index host_a = group(swap->a).host;
-        const Index host_b = group(swap->b).host;
-        make(swap->a, host_b, true, swap->change);
-        make(swap->b, host_a, true, swap->change);
+        make(*swap);
       } else {
         break;
       }
@@ -82,6 +83,17 @@ class Rebalancer {
         options_.moves_max < 0 || static_cast<int>(out_.moves.size()) + count <= options_.moves_max;
     out_.is_budget_spent = out_.is_budget_spent || !is_left;
     return is_left;
+  }
+  // Every step makes something better, so they end by themselves; should one ever not, they end all
+  // the same.
+  bool has_steps_left() {
+    const bool is_left =
+        steps_++ < kStepsPerGroup * (planner_.state().inventory().groups().size() + 1);
+    out_.is_budget_spent = out_.is_budget_spent || !is_left;
+    return is_left;
+  }
+  [[nodiscard]] bool is_forbidden(Index a, Index to, Index b) const {
+    return !forbidden_.empty() && forbidden_.contains({a, to, b});
   }
   bool has_data_left(std::int64_t mib) {
     const bool is_left = options_.data_mib_max < 0 || out_.data_mib + mib <= options_.data_mib_max;
@@ -150,7 +162,7 @@ class Rebalancer {
     return search([&](Index from, Index to, std::optional<Step>& best) {
       for (const Index g : state_->movable_on(from)) {
         const std::optional<Change> change = state_->try_move(g, to);
-        if (!change) continue;
+        if (!change || is_forbidden(g, to, kNone)) continue;
         const std::optional<double> value = worth(*change, group(g).data_mib);
         if (!value) continue;
         const Step step{g, to, kNone, *change, *value};
@@ -167,7 +179,7 @@ class Rebalancer {
       for (const Index a : state_->movable_on(from)) {
         for (const Index b : state_->movable_on(to)) {
           const std::optional<Change> change = state_->try_swap(a, b);
-          if (!change) continue;
+          if (!change || is_forbidden(a, to, b)) continue;
           const std::int64_t mib = group(a).data_mib + group(b).data_mib;
           const std::optional<double> value = worth(*change, mib);
           if (!value || (best && best->worth >= *value) || !has_data_left(mib)) continue;
@@ -214,8 +226,9 @@ class Rebalancer {
     return out;
   }
 
-  void make(Index g, Index to, bool is_swap, const Change& change) {
-    const PlacedGroup old = group(g);
+  // What is known of one half of a step before it is carried out.
+  Replacement describe(Index g, Index to, const Step& step) {
+    const PlacedGroup& old = group(g);
     const Inventory& inventory = planner_.state().inventory();
     IdSource& ids = ids_.try_emplace(old.scope, planner_.state(), old.scope).first->second;
     Replacement move;
@@ -225,16 +238,41 @@ class Rebalancer {
     move.from = inventory.hosts()[at(old.host)].id;
     move.to = inventory.hosts()[at(to)].id;
     move.data_mib = old.data_mib;
-    move.is_swap = is_swap;
-    move.why = why(change);
-    if (options_.has_explanations) move.explanation = explain(g, to, is_swap);
-    const Decision decision = state_->move(g, to, move.new_id);
-    move.explanation.want = decision.want;
-    move.group = to_group(planner_.state(), decision);
+    move.is_swap = step.b != kNone;
+    move.why = why(step.change);
+    if (options_.has_explanations) move.explanation = explain(g, to, move.is_swap);
+    return move;
+  }
+
+  // Carries the step out. One that is made for the score alone must lower it, counted afresh; else
+  // it is undone and not tried again.
+  void make(const Step& step) {
+    std::vector<Relocation> moves{{step.a, step.to, ""}};
+    if (step.b != kNone) moves.push_back({step.b, group(step.a).host, ""});
+    std::vector<Replacement> described;
+    for (Relocation& move : moves) {
+      described.push_back(describe(move.group, move.to, step));
+      move.id = described.back().new_id;
+    }
+    const std::size_t mark = planner_.mark();
+    const std::vector<Decision> decisions = state_->make(moves);
     is_sorted_ = false;
-    move.score = state_->score();
-    out_.data_mib += old.data_mib;
-    out_.moves.push_back(std::move(move));
+    const double score = measure(planner_.state()).score();
+    if (why(step.change) == "score" && score >= measured_) {
+      planner_.rollback(mark);
+      state_.emplace(planner_);
+      forbidden_.emplace(step.a, step.to, step.b);
+      return;
+    }
+    measured_ = score;
+    for (std::size_t i = 0; i < described.size(); ++i) {
+      Replacement& move = described[i];
+      move.explanation.want = decisions[i].want;
+      move.group = to_group(planner_.state(), decisions[i]);
+      move.score = score;
+      out_.data_mib += move.data_mib;
+      out_.moves.push_back(std::move(move));
+    }
   }
 
   Planner& planner_;
@@ -244,6 +282,9 @@ class Rebalancer {
   std::vector<Index> cold_;
   bool is_sorted_ = false;
   std::map<Index, IdSource> ids_;
+  double measured_ = 0;    // the score, counted afresh after the last step
+  std::size_t steps_ = 0;  // tried, those that were undone too
+  std::set<std::tuple<Index, Index, Index>> forbidden_;  // a, to, b of a Step that was undone
   Rebalance out_;
 };
 

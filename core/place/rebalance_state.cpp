@@ -261,20 +261,29 @@ std::optional<Change> RebalanceState::try_swap(Index a, Index b) const {
   return out;
 }
 
-Decision RebalanceState::move(Index group, Index to, std::string id) {
-  const Index from = state().groups()[at(group)].host;
-  insert(from, -1);
-  insert(to, -1);
-  Want want = want_for(group);
-  want.id = std::move(id);
-  Decision decision = planner_.make_decision(want, want.domain, to);
-  const Index added = planner_.accept(decision);
-  planner_.take_out(group);
-  insert(from, 1);
-  insert(to, 1);
-  std::erase(groups_on_[at(from)], group);
-  groups_on_[at(to)].push_back(added);
-  return decision;
+std::vector<Decision> RebalanceState::make(const std::vector<Relocation>& moves) {
+  std::vector<Index> touched;
+  std::vector<Decision> decisions;
+  for (const Relocation& move : moves) {
+    touched.push_back(state().groups()[at(move.group)].host);
+    touched.push_back(move.to);
+    Want want = want_for(move.group);
+    want.id = move.id;
+    decisions.push_back(planner_.make_decision(want, want.domain, move.to));
+  }
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  for (const Index host : touched)
+    insert(host, -1);
+  for (Decision& decision : decisions)
+    groups_on_[at(decision.host)].push_back(planner_.accept(decision));
+  for (const Relocation& move : moves) {
+    std::erase(groups_on_[at(state().groups()[at(move.group)].host)], move.group);
+    planner_.take_out(move.group);
+  }
+  for (const Index host : touched)
+    insert(host, 1);
+  return decisions;
 }
 
 }  // namespace fdbpack::place

@@ -6,7 +6,7 @@
 #include "fdbpack/place/metrics.hpp"
 #include "fdbpack/place/planner.hpp"
 
-#include <tuple>
+#include <string>
 #include <vector>
 
 namespace fdbpack::place {
@@ -18,6 +18,12 @@ struct Change {
   double score = 0;  // of the fleet afterwards
 
   [[nodiscard]] bool is_clean() const { return violations < 0 || (violations == 0 && spread <= 0); }
+};
+
+struct Relocation {
+  Index group = kNone;
+  Index to = kNone;  // a host
+  std::string id;    // of the replacement
 };
 
 class RebalanceState {
@@ -40,8 +46,10 @@ class RebalanceState {
   [[nodiscard]] std::optional<Change> try_move(Index group, Index to) const;
   [[nodiscard]] std::optional<Change> try_swap(Index a, Index b) const;
   [[nodiscard]] Want want_for(Index group) const;
-  // The decision, with the new group's index.
-  Decision move(Index group, Index to, std::string id);
+  // Carries out one move, or the two of a swap. Units and port slots of all are chosen on the state
+  // that was judged, before anything changes: an old group runs until its replacement has the data,
+  // so nothing of it is free for the other half of a swap.
+  std::vector<Decision> make(const std::vector<Relocation>& moves);
 
  private:
   // What would change on the hosts and units of a step. Kept between tries to save allocations.

@@ -282,9 +282,10 @@ void PlacementState::count_balance(const PlacedGroup& group, int sign) {
 int PlacementState::free_slot(Index host, int servers) const {
   int next = 0;
   for (const SlotRange& range : hosts_[at(host)].slots) {
-    if (range.begin - next >= servers) return next;
+    if (range.begin - next >= servers) break;
     next = std::max(next, range.end);
   }
+  // Asked for a gap too: slots in use may be beyond what the host has by now.
   return next + servers <= inventory_->hosts()[at(host)].port_slots ? next : kNone;
 }
 

@@ -46,6 +46,11 @@ void check_host(const PlacementState& state, Index h, std::vector<Violation>& ou
     add(out, Constraint::port_slot, facts.id,
         fmt::format("port slot {} is taken twice", now.slots[i].begin));
   }
+  for (const SlotRange& range : now.slots) {
+    if (range.end <= facts.port_slots) continue;
+    add(out, Constraint::port_slot, facts.id,
+        fmt::format("port slot {} is in use and the host has {}", range.end - 1, facts.port_slots));
+  }
 }
 
 void check_group(const PlacementState& state, std::size_t g, std::vector<Violation>& out) {

@@ -174,8 +174,9 @@ void read_exact(const JsonReader& reader, place::ClusterDemand& cluster) {
     for (place::ClassDemand& demand : cluster.classes) {
       for (place::SetDemand& set : demand.sets) {
         if (demand.process_class != process_class || set.name != name) continue;
-        set.exact = exact;
         is_found = true;
+        if (set.exact) item.refuse(process_class + " set " + name + " has its counts already");
+        set.exact = exact;
       }
     }
     if (!is_found) item.refuse("the spec has no " + process_class + " set " + name);

@@ -75,8 +75,10 @@ BalanceState::BalanceState(const Cluster& cluster, const std::vector<std::int32_
     has_tags_ = has_tags_ || !ids.empty() || !tag_rules_.desired[i].empty();
     tag_ids_.push_back(std::move(ids));
     node_of_.push_back(instance.primary);
-    const bool is_movable =
-        is_movable_single(instance.disk_template) && nodes_[at(instance.primary)].is_in_group;
+    // Whoever set auto balance to no wants it where it is, off an offline node too.
+    const bool is_movable = instance.is_auto_balanced &&
+                            is_movable_single(instance.disk_template) &&
+                            nodes_[at(instance.primary)].is_in_group;
     is_movable_.push_back(is_movable);
     if (is_movable) instances_[at(instance.primary)].push_back(static_cast<std::int32_t>(i));
     if (nodes_[at(instance.primary)].is_in_group)

@@ -57,7 +57,7 @@ struct Replacement {
   std::string from;
   std::string to;
   std::int64_t data_mib = 0;
-  double score = 0;             // of the fleet afterwards
+  double score = 0;             // of the fleet afterwards; of a swap, after both halves
   bool is_swap = false;         // one half of two groups that change places
   std::string why;              // violations, spread or score: what the step makes better
   Group group;                  // the replacement

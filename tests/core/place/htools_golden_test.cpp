@@ -182,6 +182,28 @@ TEST(Htools, WhatWasPrintedParsesTheSame) {
   EXPECT_EQ(print_text(*parse_text(print_text(*once))), print_text(*once));
 }
 
+TEST(Htools, WhatIsNotAutoBalancedStays) {
+  const auto moves = [](const std::string& first_offline, const std::string& auto_balanced) {
+    const std::string text = "g|u|preferred||\n\nn0|16384|1024|11264|1000000|1000000|8|" +
+                             first_offline +
+                             "|u|1\nn1|16384|1024|15360|1000000|1000000|8|N|u|1\n"
+                             "n2|16384|1024|15360|1000000|1000000|8|N|u|1\n\n"
+                             "i0|2048|0|1|running|" +
+                             auto_balanced +
+                             "|n0||rbd||1\n"
+                             "i1|2048|0|1|running|N|n0||rbd||1\n\n\n";
+    std::vector<std::int32_t> out;
+    const BalanceResult result = *balance(*parse_text(text), {});
+    for (const Move& move : result.moves)
+      out.push_back(move.instance);
+    return out;
+  };
+  for (const std::string offline : {"N", "Y"}) {
+    EXPECT_EQ(moves(offline, "N"), (std::vector<std::int32_t>{})) << "offline " << offline;
+    EXPECT_EQ(moves(offline, "Y"), (std::vector<std::int32_t>{0})) << "offline " << offline;
+  }
+}
+
 TEST(Htools, BadInputIsRefused) {
   const auto refused = [](const std::string& nodes, const std::string& instances) {
     const auto result = parse_text("g|u|preferred||\n\n" + nodes + "\n\n" + instances + "\n\n\n");

@@ -137,6 +137,19 @@ TEST(Inventory, CapacityThatShrankIsReportedNotRefused) {
   EXPECT_EQ(found, expected);
 }
 
+TEST(Inventory, PortSlotsThatShrankAreReportedAndNotGivenOut) {
+  Fleet fleet = sample();
+  fleet.groups = {testing::group("storage-1", "h1", "", 6)};
+  fleet.hosts[0].port_slots = 2;
+  const Inventory inventory = build(std::move(fleet));
+  const std::vector<Violation> expected = {
+      {"port_slot", "h1", "port slot 6 is in use and the host has 2"}};
+  EXPECT_EQ(violations(inventory), expected);
+  const PlacementState state(inventory);
+  EXPECT_EQ(state.free_slot(0, 2), 0);
+  EXPECT_EQ(state.free_slot(0, 3), kNone);
+}
+
 TEST(Inventory, WhatAGroupWroteIsNotCountedTwice) {
   Fleet fleet = sample();
   fleet.hosts[0].units[0].free_mib = 960;  // of 1000; the group wrote 40 of the 100 it was promised

@@ -116,6 +116,16 @@ TEST(FleetJson, EverythingThatIsWrongIsToldWithItsPath) {
   EXPECT_THAT(message(R"({"hosts": [], "clusters": [], "hostz": 1})"), HasSubstr("$.hostz"));
 }
 
+TEST(FleetJson, ASetHasItsExactCountsOnce) {
+  std::string json = kFleet;
+  const std::string once = R"({"label": "az", "counts": {"az-1": 2}})";
+  json.replace(json.find(once), once.size(), once + ", " + once);
+  const auto fleet = read_fleet(json);
+  ASSERT_FALSE(fleet.has_value());
+  EXPECT_THAT(fleet.error().message, HasSubstr("$.clusters[0].exactCounts[1]"));
+  EXPECT_THAT(fleet.error().message, HasSubstr("storage set default has its counts already"));
+}
+
 TEST(AffinityJson, RequiredTermCarriesNoWeight) {
   const place::PodPlacement pod{"example-cluster",        "storage", "storage-0",
                                 "kubernetes.io/hostname", true,      true};
