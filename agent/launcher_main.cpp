@@ -39,6 +39,7 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 namespace fdbpack::agent {
 namespace {
@@ -88,6 +89,7 @@ class Program {
   [[nodiscard]] LauncherSettings settings() const;
   void find_api_server();
   void listen();
+  [[nodiscard]] Result<http_server::Server::Security> prepare_tls();
   [[nodiscard]] Status try_to_listen();
   void on_signal(int signal);
   void copy_to_file(std::string_view line);
@@ -110,6 +112,7 @@ class Program {
   std::optional<LauncherRoutes> routes_;
   std::optional<http_server::Server> server_;
   std::unique_ptr<ports::Alarm> listen_alarm_ = clock_.make_alarm([this] { listen(); });
+  std::set<std::string> bound_;  // addresses on which it listens
   std::string listen_error_;
   std::string log_file_error_;
   int exit_code_ = 0;
@@ -250,29 +253,38 @@ LauncherSettings Program::settings() const {
   return settings;
 }
 
+Result<http_server::Server::Security> Program::prepare_tls() {
+  using Security = http_server::Server::Security;
+  if (options_.certificate_path.empty() && options_.certificate_key_path.empty()) {
+    return Security::plain;
+  }
+  if (!bound_.empty()) return Security::tls;
+  http_server::TlsFiles files;
+  files.certificate_file = options_.certificate_path;
+  files.key_file = options_.certificate_key_path;
+  FDBPACK_TRY_VOID(server_->use_tls(std::move(files)));
+  return Security::tls;
+}
+
 Status Program::try_to_listen() {
   FDBPACK_TRY(const ListenPlace place, parse_listen_place(options_.listen_address));
-  auto security = http_server::Server::Security::plain;
-  if (!options_.certificate_path.empty() || !options_.certificate_key_path.empty()) {
-    http_server::TlsFiles files;
-    files.certificate_file = options_.certificate_path;
-    files.key_file = options_.certificate_key_path;
-    FDBPACK_TRY_VOID(server_->use_tls(std::move(files)));
-    security = http_server::Server::Security::tls;
-  }
-  Status outcome = fail(ErrorCode::unavailable, "there is no address to listen on");
-  bool is_listening = false;
+  FDBPACK_TRY(const auto security, prepare_tls());
+  std::string trouble;
+  std::string unsupported;  // no trouble as long as there is another address
   for (const std::string& address : place.addresses) {
+    if (bound_.contains(address)) continue;
     auto port = server_->listen(http_server::TcpPlace{address, place.port}, security);
     if (port) {
-      is_listening = true;
+      bound_.insert(address);
       say(Severity::info, "Serving metrics on " + address + " port " + std::to_string(*port));
     } else {
-      outcome = fail(port.error());
+      std::string& where = port.error().code == ErrorCode::unsupported ? unsupported : trouble;
+      where += (where.empty() ? "" : "; ") + port.error().message;
     }
   }
-  if (is_listening) return {};
-  return outcome;
+  if (trouble.empty() && bound_.empty()) trouble = unsupported;
+  if (trouble.empty()) return {};
+  return fail(ErrorCode::unavailable, trouble);
 }
 
 // The database does not depend on who looks at it: a port that is taken is tried again.
@@ -281,7 +293,9 @@ void Program::listen() {
   if (listening) return;
   if (listening.error().message != listen_error_) {
     listen_error_ = listening.error().message;
-    say(Severity::error, "Metrics are not served, it is tried again: " + listen_error_);
+    say(Severity::error, std::string("Metrics are not served") +
+                             (bound_.empty() ? "" : " at every address") +
+                             ", it is tried again: " + listen_error_);
   }
   listen_alarm_->set(clock_.now() + kListenRetry);
 }
