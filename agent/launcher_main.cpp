@@ -85,7 +85,9 @@ class Program {
   [[nodiscard]] Status copy();
   int wait_as_sidecar();
   int supervise();
+  [[nodiscard]] std::string agent_id() const;
   [[nodiscard]] Status lock_state();
+  [[nodiscard]] Status lock_without_state(const Error& why);
   [[nodiscard]] LauncherSettings settings() const;
   void find_api_server();
   void listen();
@@ -106,6 +108,7 @@ class Program {
   posix::LogSink log_{io_, clock_, log_options(), STDOUT_FILENO};
   std::vector<ports::ResourceLimit> limits_ = posix::raise_limits();
   std::optional<posix::LockFile> lock_;
+  posix::UniqueFd name_lock_;  // where there is no state directory to lock
   std::optional<PodPlace> pod_;
   std::optional<http_server::ApiClient> api_;
   std::optional<Launcher> launcher_;
@@ -189,14 +192,41 @@ int Program::wait_as_sidecar() {
   return 0;
 }
 
+// Where pods share the host's processes, another pod's must not be taken for ours.
+std::string Program::agent_id() const {
+  const std::string who = options_.state_dir + '\n' + value_of(environment_, "FDB_POD_NAMESPACE") +
+                          '/' + value_of(environment_, "FDB_POD_NAME");
+  return StateDir(who).agent_id();
+}
+
 // Two launchers with one state directory would take each other's processes for their own.
 Status Program::lock_state() {
-  if (!files_.make_directories(options_.state_dir, kStateDirMode)) return {};
+  const auto made = files_.make_directories(options_.state_dir, kStateDirMode);
+  if (!made) return lock_without_state(made.error());
   auto locked = posix::LockFile::acquire(options_.state_dir + "/lock");
   if (!locked && locked.error().code == ErrorCode::already_exists) return fail(locked.error());
-  if (!locked) return {};
+  if (!locked) return lock_without_state(locked.error());
   lock_ = *std::move(locked);
-  return lock_->write_pid(::getpid());
+  if (auto written = lock_->write_pid(::getpid()); !written) {
+    say(Severity::error, written.error().message);
+  }
+  return {};
+}
+
+// Only those who see the same processes are to be kept apart.
+Status Program::lock_without_state(const Error& why) {
+  std::error_code error;
+  const auto pids = std::filesystem::read_symlink("/proc/self/ns/pid", error);
+  auto locked = posix::lock_name("fdbpack-launcher/" + agent_id() + "/" + pids.string());
+  if (!locked && locked.error().code == ErrorCode::already_exists) {
+    return fail(with_context(locked.error(), "another launcher runs"));
+  }
+  if (locked) name_lock_ = *std::move(locked);
+  say(Severity::warning,
+      "The state directory cannot be used, nothing is remembered for the next launcher" +
+          (locked ? "" : ", and another one is not kept away (" + locked.error().message + ")") +
+          ": " + why.message);
+  return {};
 }
 
 void Program::find_api_server() {
@@ -238,10 +268,7 @@ LauncherSettings Program::settings() const {
   agent.keeps_children = options_.keeps_children;
   agent.pid = ::getpid();
   agent.uid = ::geteuid();
-  // Where pods share the host's processes, another pod's must not be taken for ours.
-  const std::string who = options_.state_dir + '\n' + value_of(environment_, "FDB_POD_NAMESPACE") +
-                          '/' + value_of(environment_, "FDB_POD_NAME");
-  agent.supervisor.agent_id = StateDir(who).agent_id();
+  agent.supervisor.agent_id = agent_id();
   agent.supervisor.environment = posix::own_environment();  // without what was meant for us alone
   agent.supervisor.stop_grace = options_.stop_grace;
   agent.supervisor.limits = limits_;
@@ -304,7 +331,7 @@ int Program::supervise() {
   say(Severity::info, "Started fdbpack (v" FDBPACK_VERSION ") in place of fdb-kubernetes-monitor");
   if (auto status = lock_state(); !status) {
     say(Severity::error, status.error().message);
-    if (!lock_) return kUnavailable;
+    return kUnavailable;
   }
   if (options_.enables_pprof) {
     say(Severity::warning, "--enable-pprof has no effect: profiles of Go do not exist here");
@@ -314,7 +341,7 @@ int Program::supervise() {
   Inheritance inheritance;
   inheritance.pidfds = systemd::take_stored_fds();
   systemd::SystemdNotifier notifier;
-  posix::PosixLauncher spawner(io_, clock_, lock_ ? lock_->fd() : -1);
+  posix::PosixLauncher spawner(io_, clock_, lock_ ? lock_->fd() : name_lock_.get());
   posix::MemoryOutputPump output(
       io_, clock_, [this](ports::OutputId id, ports::Stream stream, std::string_view line) {
         if (launcher_) launcher_->on_line(id, stream, line);

@@ -302,6 +302,23 @@ TEST_F(Launcher, RefusesASecondOneOnTheSameState) {
   EXPECT_EQ(starts(id(1)), 1U);
 }
 
+TEST_F(Launcher, RefusesASecondOneWithoutAStateDirectory) {
+  write_configuration(configuration());
+  AgentOptions options;
+  options.arguments = {"--state-dir=" + dir().write("a-file", "") + "/state"};
+  start_agent(options);
+  ASSERT_TRUE(wait_for_starts(id(1), 1));
+  EXPECT_TRUE(wait_for_log("The state directory cannot be used"));
+  const pid_t second = spawn({command(options), marked_environment(), -1, log_fd(), log_fd()});
+  EXPECT_EQ(wait_for_exit(second), 69);
+  EXPECT_EQ(starts(id(1)), 1U);
+  kill_agent();
+  start_agent(options);
+  EXPECT_TRUE(wait_for_log("fdbserver.1", log_size())) << "the name is free again";
+  EXPECT_TRUE(is_alive(last_pid(id(1))));
+  EXPECT_EQ(stop_agent(), 0);
+}
+
 TEST_F(Launcher, WritesItsLogToAFileAndToStdout) {
   write_configuration(configuration({"--mode=say", "--text=said by the child", "--to=2"}));
   const std::string file = dir().file("logs/deep/monitor.log");
