@@ -17,6 +17,12 @@ conf::ResolveOptions options(std::string pid) {
   return {.dialect = conf::Dialect::v7_4, .pid = std::move(pid), .is_for_agent = true};
 }
 
+bool has_error(const std::vector<conf::Diagnostic>& diagnostics) {
+  return std::any_of(diagnostics.begin(), diagnostics.end(), [](const auto& diagnostic) {
+    return diagnostic.severity == conf::Severity::error;
+  });
+}
+
 }  // namespace
 
 ConfKeeper::ConfKeeper(World& world, std::string path, const StateDir& state_dir, int agent_pid,
@@ -32,8 +38,11 @@ void ConfKeeper::restore() {
   auto text = world_.files.read(state_dir_.last_good_conf(), kConfBytesMax);
   if (!text) return;
   auto candidate = make_candidate(*std::move(text));
-  // Nothing to guard; a file that a power failure emptied looks like this, too.
-  if (candidate.loaded.conf.processes.empty()) return;
+  // Nothing to guard; a file that a power failure emptied looks like this, too. Another format
+  // tells by itself where it ends, and may well say that nothing is to run.
+  const bool is_usable =
+      reader_ ? !has_error(candidate.diagnostics) : !candidate.loaded.conf.processes.empty();
+  if (!is_usable) return;
   in_force_ = std::move(candidate.loaded);
 }
 
@@ -107,13 +116,20 @@ std::vector<conf::Diagnostic> ConfKeeper::refusal_reasons(const ConfCandidate& c
 
 bool ConfKeeper::load(std::size_t live, supervise::LoadCause cause) {
   auto text = read();
+  // Before the file itself: what the reader remembers afterwards is of the file as it is now.
+  std::optional<LoadedConf> again;
+  if (!text || (in_force_ && *text != in_force_->text)) again = read_again();
   if (!text) {
-    return refuse({{conf::Severity::error, {}, text.error().message}});
+    refuse({{conf::Severity::error, {}, text.error().message}});
+    return put_in_force(std::move(again));
   }
   world_.log.write(supervise::Severity::info, kLogName, "Loading configuration " + path_);
   ConfCandidate candidate = make_candidate(*std::move(text));
   auto reasons = refusal_reasons(candidate, live, cause);
-  if (!reasons.empty()) return refuse(std::move(reasons));
+  if (!reasons.empty()) {
+    refuse(std::move(reasons));
+    return put_in_force(std::move(again));
+  }
 
   problems_ = std::move(candidate.diagnostics);
   refused_since_.reset();
@@ -126,13 +142,30 @@ bool ConfKeeper::load(std::size_t live, supervise::LoadCause cause) {
   return true;
 }
 
-bool ConfKeeper::refuse(std::vector<conf::Diagnostic> reasons) {
+std::optional<LoadedConf> ConfKeeper::read_again() {
+  if (!reader_ || !in_force_) return {};
+  auto candidate = make_candidate(in_force_->text);
+  if (has_error(candidate.diagnostics) ||
+      candidate.loaded.conf.processes == in_force_->conf.processes)
+    return {};
+  return std::move(candidate.loaded);
+}
+
+bool ConfKeeper::put_in_force(std::optional<LoadedConf> again) {
+  if (!again) return false;
+  world_.log.write(supervise::Severity::info, kLogName,
+                   "The last good configuration means something else now and is applied again");
+  in_force_ = std::move(again);
+  return true;
+}
+
+void ConfKeeper::refuse(std::vector<conf::Diagnostic> reasons) {
   problems_ = std::move(reasons);
   if (!refused_since_) refused_since_ = world_.clock.wall();
   std::string all;
   for (const auto& problem : problems_)
     all += "\n" + conf::to_string(problem);
-  if (all == refused_text_) return false;
+  if (all == refused_text_) return;
   refused_text_ = all;
   for (const auto& problem : problems_) {
     world_.log.write(supervise::Severity::error, kLogName,
@@ -140,7 +173,6 @@ bool ConfKeeper::refuse(std::vector<conf::Diagnostic> reasons) {
                          (in_force_ ? ", keeping the last good one: " : ": ") +
                          conf::to_string(problem));
   }
-  return false;
 }
 
 void ConfKeeper::save() {

@@ -6,6 +6,9 @@
 //
 // A refused file changes nothing. Its errors can be seen, with line and reason, until a good one
 // comes. The conf in force is also kept in the state directory, so that the next agent has it.
+//
+// What a reader makes of a text may depend on more than the text (a pod is isolated, a node has new
+// labels). So that this takes effect while the file is refused, the text in force is read again.
 #pragma once
 
 #include "agent/state_dir.hpp"
@@ -46,7 +49,8 @@ class ConfKeeper {
 
   // What an earlier agent had in force. Call before the first load.
   void restore();
-  // Reads the file. True: there is a new conf in force. `live` is how many processes live.
+  // Reads the file. True: there is a new conf in force, of the file or of the last good text.
+  // `live` is how many processes live.
   [[nodiscard]] bool load(std::size_t live, supervise::LoadCause cause);
 
   [[nodiscard]] const LoadedConf* in_force() const { return in_force_ ? &*in_force_ : nullptr; }
@@ -63,7 +67,10 @@ class ConfKeeper {
                                                               std::size_t live,
                                                               supervise::LoadCause cause) const;
   void warn_of_network_commands(ConfCandidate& candidate);
-  bool refuse(std::vector<conf::Diagnostic> reasons);
+  void refuse(std::vector<conf::Diagnostic> reasons);
+  // The text in force as a reader takes it now; none: it is taken as before, or not at all.
+  [[nodiscard]] std::optional<LoadedConf> read_again();
+  [[nodiscard]] bool put_in_force(std::optional<LoadedConf> again);
   void save();
 
   [[nodiscard]] Result<std::string> read();

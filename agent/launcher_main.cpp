@@ -39,6 +39,7 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 namespace fdbpack::agent {
 namespace {
@@ -84,10 +85,13 @@ class Program {
   [[nodiscard]] Status copy();
   int wait_as_sidecar();
   int supervise();
+  [[nodiscard]] std::string agent_id() const;
   [[nodiscard]] Status lock_state();
+  [[nodiscard]] Status lock_without_state(const Error& why);
   [[nodiscard]] LauncherSettings settings() const;
   void find_api_server();
   void listen();
+  [[nodiscard]] Result<http_server::Server::Security> prepare_tls();
   [[nodiscard]] Status try_to_listen();
   void on_signal(int signal);
   void copy_to_file(std::string_view line);
@@ -104,12 +108,14 @@ class Program {
   posix::LogSink log_{io_, clock_, log_options(), STDOUT_FILENO};
   std::vector<ports::ResourceLimit> limits_ = posix::raise_limits();
   std::optional<posix::LockFile> lock_;
+  posix::UniqueFd name_lock_;  // where there is no state directory to lock
   std::optional<PodPlace> pod_;
   std::optional<http_server::ApiClient> api_;
   std::optional<Launcher> launcher_;
   std::optional<LauncherRoutes> routes_;
   std::optional<http_server::Server> server_;
   std::unique_ptr<ports::Alarm> listen_alarm_ = clock_.make_alarm([this] { listen(); });
+  std::set<std::string> bound_;  // addresses on which it listens
   std::string listen_error_;
   std::string log_file_error_;
   int exit_code_ = 0;
@@ -186,14 +192,41 @@ int Program::wait_as_sidecar() {
   return 0;
 }
 
+// Where pods share the host's processes, another pod's must not be taken for ours.
+std::string Program::agent_id() const {
+  const std::string who = options_.state_dir + '\n' + value_of(environment_, "FDB_POD_NAMESPACE") +
+                          '/' + value_of(environment_, "FDB_POD_NAME");
+  return StateDir(who).agent_id();
+}
+
 // Two launchers with one state directory would take each other's processes for their own.
 Status Program::lock_state() {
-  if (!files_.make_directories(options_.state_dir, kStateDirMode)) return {};
+  const auto made = files_.make_directories(options_.state_dir, kStateDirMode);
+  if (!made) return lock_without_state(made.error());
   auto locked = posix::LockFile::acquire(options_.state_dir + "/lock");
   if (!locked && locked.error().code == ErrorCode::already_exists) return fail(locked.error());
-  if (!locked) return {};
+  if (!locked) return lock_without_state(locked.error());
   lock_ = *std::move(locked);
-  return lock_->write_pid(::getpid());
+  if (auto written = lock_->write_pid(::getpid()); !written) {
+    say(Severity::error, written.error().message);
+  }
+  return {};
+}
+
+// Only those who see the same processes are to be kept apart.
+Status Program::lock_without_state(const Error& why) {
+  std::error_code error;
+  const auto pids = std::filesystem::read_symlink("/proc/self/ns/pid", error);
+  auto locked = posix::lock_name("fdbpack-launcher/" + agent_id() + "/" + pids.string());
+  if (!locked && locked.error().code == ErrorCode::already_exists) {
+    return fail(with_context(locked.error(), "another launcher runs"));
+  }
+  if (locked) name_lock_ = *std::move(locked);
+  say(Severity::warning,
+      "The state directory cannot be used, nothing is remembered for the next launcher" +
+          (locked ? "" : ", and another one is not kept away (" + locked.error().message + ")") +
+          ": " + why.message);
+  return {};
 }
 
 void Program::find_api_server() {
@@ -235,10 +268,7 @@ LauncherSettings Program::settings() const {
   agent.keeps_children = options_.keeps_children;
   agent.pid = ::getpid();
   agent.uid = ::geteuid();
-  // Where pods share the host's processes, another pod's must not be taken for ours.
-  const std::string who = options_.state_dir + '\n' + value_of(environment_, "FDB_POD_NAMESPACE") +
-                          '/' + value_of(environment_, "FDB_POD_NAME");
-  agent.supervisor.agent_id = StateDir(who).agent_id();
+  agent.supervisor.agent_id = agent_id();
   agent.supervisor.environment = posix::own_environment();  // without what was meant for us alone
   agent.supervisor.stop_grace = options_.stop_grace;
   agent.supervisor.limits = limits_;
@@ -250,29 +280,38 @@ LauncherSettings Program::settings() const {
   return settings;
 }
 
+Result<http_server::Server::Security> Program::prepare_tls() {
+  using Security = http_server::Server::Security;
+  if (options_.certificate_path.empty() && options_.certificate_key_path.empty()) {
+    return Security::plain;
+  }
+  if (!bound_.empty()) return Security::tls;
+  http_server::TlsFiles files;
+  files.certificate_file = options_.certificate_path;
+  files.key_file = options_.certificate_key_path;
+  FDBPACK_TRY_VOID(server_->use_tls(std::move(files)));
+  return Security::tls;
+}
+
 Status Program::try_to_listen() {
   FDBPACK_TRY(const ListenPlace place, parse_listen_place(options_.listen_address));
-  auto security = http_server::Server::Security::plain;
-  if (!options_.certificate_path.empty() || !options_.certificate_key_path.empty()) {
-    http_server::TlsFiles files;
-    files.certificate_file = options_.certificate_path;
-    files.key_file = options_.certificate_key_path;
-    FDBPACK_TRY_VOID(server_->use_tls(std::move(files)));
-    security = http_server::Server::Security::tls;
-  }
-  Status outcome = fail(ErrorCode::unavailable, "there is no address to listen on");
-  bool is_listening = false;
+  FDBPACK_TRY(const auto security, prepare_tls());
+  std::string trouble;
+  std::string unsupported;  // no trouble as long as there is another address
   for (const std::string& address : place.addresses) {
+    if (bound_.contains(address)) continue;
     auto port = server_->listen(http_server::TcpPlace{address, place.port}, security);
     if (port) {
-      is_listening = true;
+      bound_.insert(address);
       say(Severity::info, "Serving metrics on " + address + " port " + std::to_string(*port));
     } else {
-      outcome = fail(port.error());
+      std::string& where = port.error().code == ErrorCode::unsupported ? unsupported : trouble;
+      where += (where.empty() ? "" : "; ") + port.error().message;
     }
   }
-  if (is_listening) return {};
-  return outcome;
+  if (trouble.empty() && bound_.empty()) trouble = unsupported;
+  if (trouble.empty()) return {};
+  return fail(ErrorCode::unavailable, trouble);
 }
 
 // The database does not depend on who looks at it: a port that is taken is tried again.
@@ -281,7 +320,9 @@ void Program::listen() {
   if (listening) return;
   if (listening.error().message != listen_error_) {
     listen_error_ = listening.error().message;
-    say(Severity::error, "Metrics are not served, it is tried again: " + listen_error_);
+    say(Severity::error, std::string("Metrics are not served") +
+                             (bound_.empty() ? "" : " at every address") +
+                             ", it is tried again: " + listen_error_);
   }
   listen_alarm_->set(clock_.now() + kListenRetry);
 }
@@ -290,7 +331,7 @@ int Program::supervise() {
   say(Severity::info, "Started fdbpack (v" FDBPACK_VERSION ") in place of fdb-kubernetes-monitor");
   if (auto status = lock_state(); !status) {
     say(Severity::error, status.error().message);
-    if (!lock_) return kUnavailable;
+    return kUnavailable;
   }
   if (options_.enables_pprof) {
     say(Severity::warning, "--enable-pprof has no effect: profiles of Go do not exist here");
@@ -300,7 +341,7 @@ int Program::supervise() {
   Inheritance inheritance;
   inheritance.pidfds = systemd::take_stored_fds();
   systemd::SystemdNotifier notifier;
-  posix::PosixLauncher spawner(io_, clock_, lock_ ? lock_->fd() : -1);
+  posix::PosixLauncher spawner(io_, clock_, lock_ ? lock_->fd() : name_lock_.get());
   posix::MemoryOutputPump output(
       io_, clock_, [this](ports::OutputId id, ports::Stream stream, std::string_view line) {
         if (launcher_) launcher_->on_line(id, stream, line);

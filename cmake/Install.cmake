@@ -14,7 +14,10 @@ install(DIRECTORY templates DESTINATION share/fdbpack)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/fdbpack)
 install(FILES LICENSE DESTINATION share/doc/fdbpack RENAME copyright)
 install(DIRECTORY docs/ DESTINATION share/doc/fdbpack FILES_MATCHING PATTERN "*.md" PATTERN design EXCLUDE)
-install(DIRECTORY examples packaging/examples packaging/container DESTINATION share/doc/fdbpack)
+install(DIRECTORY examples packaging/examples DESTINATION share/doc/fdbpack)
+# Whoever builds an image has put FoundationDB's binaries into fdb/.
+install(DIRECTORY packaging/container DESTINATION share/doc/fdbpack REGEX "/container/fdb$" EXCLUDE)
+install(FILES packaging/container/fdb/README.md DESTINATION share/doc/fdbpack/container/fdb)
 
 file(RELATIVE_PATH to_agent /lib/fdbpack/dropins /${CMAKE_INSTALL_BINDIR}/fdbpack-agent)
 install(CODE "

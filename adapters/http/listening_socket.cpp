@@ -21,9 +21,10 @@ constexpr int kBacklog = 512;
 
 Error errno_error(const std::string& doing, int error) {
   const bool is_denied = error == EACCES || error == EPERM;
-  const ErrorCode code = is_denied             ? ErrorCode::permission_denied
-                         : error == EADDRINUSE ? ErrorCode::already_exists
-                                               : ErrorCode::unavailable;
+  const ErrorCode code = is_denied               ? ErrorCode::permission_denied
+                         : error == EADDRINUSE   ? ErrorCode::already_exists
+                         : error == EAFNOSUPPORT ? ErrorCode::unsupported
+                                                 : ErrorCode::unavailable;
   return {code, doing + ": " + std::strerror(error)};
 }
 

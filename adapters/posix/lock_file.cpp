@@ -9,12 +9,15 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 
 namespace fdbpack::posix {
@@ -143,6 +146,26 @@ Status LockFile::write_pid(int pid) {
 
 void LockFile::remove() {
   if (is_at(path_, fd_.get())) ::unlink(path_.c_str());
+}
+
+Result<UniqueFd> lock_name(const std::string& name, std::chrono::milliseconds patience) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (name.empty() || name.size() >= sizeof address.sun_path) {
+    return fail(ErrorCode::invalid_argument, "'" + name + "' cannot be the name of a lock");
+  }
+  std::copy(name.begin(), name.end(), address.sun_path + 1);  // behind a NUL: not a file
+  const auto size = static_cast<::socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) return fail(errno_error("locking the name " + name, errno));
+  Waiter waiter(patience);
+  // A child of a dead holder has it until it executes its own program.
+  while (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) {
+    if (errno != EADDRINUSE) return fail(errno_error("locking the name " + name, errno));
+    if (waiter.wait()) continue;
+    return fail(ErrorCode::already_exists, "the name " + name + " is held by another process");
+  }
+  return fd;
 }
 
 }  // namespace fdbpack::posix

@@ -37,4 +37,9 @@ class LockFile {
   UniqueFd fd_;
 };
 
+// The same where no file can be locked: an abstract unix socket of this name, which ends with its
+// holder. It is known within one network namespace only.
+[[nodiscard]] Result<UniqueFd> lock_name(
+    const std::string& name, std::chrono::milliseconds patience = std::chrono::seconds(2));
+
 }  // namespace fdbpack::posix

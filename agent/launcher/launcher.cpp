@@ -76,7 +76,10 @@ Result<Launcher::Reading> Launcher::interpret(const std::string& text,
   FDBPACK_TRY(reading.configuration,
               launcher::interpret(std::move(conf), settings_.rules, is_isolated));
   const std::string& binary = reading.configuration.binary_path;
-  if (auto checked = binaries_.check_executable(binary); !checked) {
+  // What is to stop needs no binary: isolation must not wait for one that has gone.
+  const LoadedConf* in_force = agent_.conf().in_force();
+  const bool is_to_stop = is_isolated && in_force != nullptr && in_force->text == text;
+  if (auto checked = binaries_.check_executable(binary); !checked && !is_to_stop) {
     missing_binary_ = binary;
     return fail(checked.error());
   }
@@ -156,7 +159,10 @@ void Launcher::count_starts() {
 void Launcher::look_for_binary() {
   is_looking_for_binary_ = !missing_binary_.empty();
   if (!is_looking_for_binary_) return;
-  if (binaries_.check_executable(missing_binary_)) return agent_.on_conf_change();
+  if (binaries_.check_executable(missing_binary_)) {
+    is_looking_for_binary_ = false;  // another one may be missing next
+    return agent_.on_conf_change();
+  }
   binary_alarm_->set(world_.clock.now() + kBinaryInterval);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <set>
 
 namespace fdbpack::test {
@@ -88,6 +89,62 @@ TEST_F(LauncherInPod, StopsWhenTheProcessGroupIsIsolated) {
   EXPECT_EQ(annotation(kPrefix + "launcher-current-configuration"), configuration());
   set_annotation(kPrefix + "isolate-process-group", "false");
   EXPECT_TRUE(wait_for_starts(id(1), 2));
+}
+
+TEST_F(LauncherInPod, IsIsolatedWhileTheConfigurationIsBroken) {
+  API_SERVER_OR_SKIP("ok");
+  write_configuration(configuration());
+  start_launcher({}, pod_environment(api_port()));
+  ASSERT_TRUE(wait_for_starts(id(1), 1));
+  ASSERT_TRUE(wait([&] { return !watched().empty(); }));
+  std::size_t from = log_size();
+  write_configuration("{");
+  ASSERT_TRUE(wait_for_log("keeping the last good one", from));
+  set_annotation(kPrefix + "isolate-process-group", "true");
+  ASSERT_TRUE(wait([&] { return living().empty(); }));
+  EXPECT_EQ(annotation(kPrefix + "launcher-current-configuration"), configuration());
+  const std::string file = dir().file("state/pod.json");
+  ASSERT_TRUE(wait([&] { return read_file(file).find("isolate") != std::string::npos; }));
+  ASSERT_EQ(stop_agent(), 0);
+
+  // The next one has the last good configuration, too, though nothing runs by it.
+  std::filesystem::remove(configuration_path());
+  from = log_size();
+  start_launcher({}, pod_environment(api_port()));
+  ASSERT_TRUE(wait_for_log("keeping the last good one", from));
+  ASSERT_TRUE(wait_for_log("Configuration in force", from));
+  EXPECT_EQ(starts(id(1)), 1U);
+  set_annotation(kPrefix + "isolate-process-group", "false");
+  EXPECT_TRUE(wait_for_starts(id(1), 2, kPatience));
+}
+
+TEST_F(LauncherInPod, IsIsolatedWithoutTheBinary) {
+  API_SERVER_OR_SKIP("ok");
+  const std::string binary = dir().file("shared/7.3.37/fdbserver");
+  std::filesystem::create_directories(dir().file("shared/7.3.37"));
+  std::filesystem::copy_file(child_program(), binary);
+  write_configuration(configuration({}, "7.3.37"));
+  start_launcher({}, pod_environment(api_port()));
+  ASSERT_TRUE(wait_for_starts(id(1), 1));
+  ASSERT_TRUE(wait([&] { return !watched().empty(); }));
+  std::filesystem::remove(binary);
+  set_annotation(kPrefix + "isolate-process-group", "true");
+  EXPECT_TRUE(wait([&] { return living().empty(); }));
+}
+
+TEST_F(LauncherInPod, LooksForABinaryOfAFileThatIsRefusedStill) {
+  API_SERVER_OR_SKIP("ok");
+  write_configuration(configuration());
+  start_launcher({}, pod_environment(api_port()));
+  ASSERT_TRUE(wait_for_starts(id(1), 1));
+  ASSERT_TRUE(wait([&] { return !watched().empty(); }));
+  write_configuration(configuration({}, "7.3.37"));
+  ASSERT_TRUE(wait_for_log("keeping the last good one"));
+  set_annotation(kPrefix + "isolate-process-group", "true");
+  ASSERT_TRUE(wait([&] { return living().empty(); }));
+  std::filesystem::create_directories(dir().file("shared/7.3.37"));
+  std::filesystem::copy_file(child_program(), dir().file("shared/7.3.37/fdbserver"));
+  EXPECT_TRUE(wait_for_log("Configuration in force: version 7.3.37"));
 }
 
 TEST_F(LauncherInPod, RemembersIsolationAndLabelsWithoutAServer) {

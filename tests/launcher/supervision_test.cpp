@@ -6,7 +6,10 @@
 #include "tests/support/goldens.hpp"
 #include "tests/support/run_program.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -299,6 +302,23 @@ TEST_F(Launcher, RefusesASecondOneOnTheSameState) {
   EXPECT_EQ(starts(id(1)), 1U);
 }
 
+TEST_F(Launcher, RefusesASecondOneWithoutAStateDirectory) {
+  write_configuration(configuration());
+  AgentOptions options;
+  options.arguments = {"--state-dir=" + dir().write("a-file", "") + "/state"};
+  start_agent(options);
+  ASSERT_TRUE(wait_for_starts(id(1), 1));
+  EXPECT_TRUE(wait_for_log("The state directory cannot be used"));
+  const pid_t second = spawn({command(options), marked_environment(), -1, log_fd(), log_fd()});
+  EXPECT_EQ(wait_for_exit(second), 69);
+  EXPECT_EQ(starts(id(1)), 1U);
+  kill_agent();
+  start_agent(options);
+  EXPECT_TRUE(wait_for_log("fdbserver.1", log_size())) << "the name is free again";
+  EXPECT_TRUE(is_alive(last_pid(id(1))));
+  EXPECT_EQ(stop_agent(), 0);
+}
+
 TEST_F(Launcher, WritesItsLogToAFileAndToStdout) {
   write_configuration(configuration({"--mode=say", "--text=said by the child", "--to=2"}));
   const std::string file = dir().file("logs/deep/monitor.log");
@@ -336,6 +356,33 @@ TEST_F(Launcher, DoesNotNeedItsMetricsPort) {
   EXPECT_TRUE(wait([&] { return starts(id(1)) + starts("other") == 2; }));
   kill(second, SIGTERM);
   EXPECT_EQ(wait_for_exit(second), 0);
+}
+
+TEST_F(Launcher, TakesTheOtherHalfOfItsMetricsPortWhenItComesFree) {
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6;
+  six.sin6_addr = in6addr_loopback;
+  const int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int outcome = bind(probe, reinterpret_cast<const sockaddr*>(&six), sizeof six);
+  if (probe >= 0) close(probe);
+  if (outcome != 0) GTEST_SKIP() << "there is no ::1 on this machine";
+
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(fd, 8), 0);
+  ASSERT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string number = std::to_string(ntohs(address.sin_port));
+  write_configuration(configuration());
+  start_launcher({"--listen-address=localhost:" + number});
+  ASSERT_TRUE(wait_for_log("Serving metrics on ::1 port " + number));
+  EXPECT_TRUE(wait_for_log("not served at every address, it is tried again: listening on 127"));
+  close(fd);
+  ASSERT_TRUE(wait_for_log("Serving metrics on 127.0.0.1 port " + number, 0, Seconds(60)));
+  EXPECT_EQ(get("/livez").status, 200);
 }
 
 TEST_F(Launcher, ServesMetricsWithTlsWhenItHasACertificate) {

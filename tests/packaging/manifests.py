@@ -18,13 +18,18 @@ CONTAINER = {
 KINDS = {
     "ConfigMap": {"data": None},
     "PersistentVolumeClaim": {"spec": {"accessModes": None, "resources": {"requests": {"storage": None}}}},
+    "ServiceAccount": {},
+    "Role": {"rules": [{"apiGroups": None, "resources": None, "verbs": None}]},
+    "RoleBinding": {"roleRef": {"apiGroup": None, "kind": None, "name": None}, "subjects": [{"kind": None, "name": None}]},
     "Pod": {"spec": {
-        "terminationGracePeriodSeconds": None,
+        "serviceAccountName": None, "terminationGracePeriodSeconds": None,
         "securityContext": {"runAsNonRoot": None, "runAsUser": None, "runAsGroup": None, "fsGroup": None,
                             "seccompProfile": {"type": None}},
         "initContainers": [CONTAINER], "containers": [CONTAINER],
         "volumes": [{"name": None, "configMap": {"name": None}, "emptyDir": {"medium": None},
                      "persistentVolumeClaim": {"claimName": None}}]}}}
+RBAC = "rbac.authorization.k8s.io"
+VERSIONS = {"Role": RBAC + "/v1", "RoleBinding": RBAC + "/v1"}
 COMMON = {"apiVersion": None, "kind": None, "metadata": {"name": None}}
 
 
@@ -57,6 +62,14 @@ def check_pod(pod, documents):
             expect(("ConfigMap", volume["configMap"]["name"]) in names, f"no ConfigMap for {volume}")
         if "persistentVolumeClaim" in volume:
             expect(("PersistentVolumeClaim", volume["persistentVolumeClaim"]["claimName"]) in names, f"no claim: {volume}")
+    account = spec.get("serviceAccountName")
+    if account:
+        expect(("ServiceAccount", account) in names, f"no service account {account}")
+        bindings = [each for each in documents if each["kind"] == "RoleBinding"
+                    and {"kind": "ServiceAccount", "name": account} in each["subjects"]]
+        expect(bindings, f"{account} has no rights")
+        for binding in bindings:
+            expect(binding["roleRef"]["apiGroup"] == RBAC and ("Role", binding["roleRef"]["name"]) in names, f"{binding}")
     used = set()
     for container in containers_of(pod):
         rights = container["securityContext"]
@@ -97,7 +110,7 @@ def check_manifests(yaml, place, agent, folder):
         documents = list(yaml.safe_load_all(file.read_text()))
         for document in documents:
             check_fields(document, {**COMMON, **KINDS[document["kind"]]}, f"{file.name}: {document['kind']}")
-            expect(document["apiVersion"] == "v1", f"{file.name}: {document['apiVersion']}")
+            expect(document["apiVersion"] == VERSIONS.get(document["kind"], "v1"), f"{file.name}: {document['apiVersion']}")
             if document["kind"] == "ConfigMap":
                 check_configuration(document["data"], agent, folder)
             if document["kind"] == "Pod":
