@@ -68,8 +68,9 @@ std::string plan_text(const PlacementState& state, const FleetPlan& plan, bool h
   for (const place::Removal& removal : plan.removed) {
     out += fmt::format("{}/{} is removed: {}\n", removal.cluster, removal.id, removal.why);
   }
-  for (const place::Violation& violation : plan.violations) {
-    out += fmt::format("{}: {}: {}\n", violation.subject, violation.rule, violation.message);
+  for (const std::vector<place::Violation>* list : {&plan.violations, &plan.unmet}) {
+    for (const place::Violation& violation : *list)
+      out += fmt::format("{}: {}: {}\n", violation.subject, violation.rule, violation.message);
   }
   if (out.empty()) return "nothing to do\n";
   const bool has_steps = std::any_of(plan.placed.begin(), plan.placed.end(),
@@ -125,7 +126,7 @@ Outcome place(const PlaceOptions& options, ports::FileReader& files) {
   plan_options.has_explanations = options.has_explanations || options.is_json;
   const auto plan = place::plan(planner, plan_options);
   if (!plan) return failure(ExitCode::data, plan.error().message);
-  const bool is_complete = plan->unplaced.empty();
+  const bool is_complete = plan->unplaced.empty() && plan->unmet.empty();
   if (options.is_json) return json_outcome(wire::to_json(planner.state(), *plan), is_complete);
   Outcome outcome;
   outcome.code = is_complete ? ExitCode::ok : ExitCode::incomplete;

@@ -39,6 +39,10 @@ int fault_domains_needed(const std::string& redundancy_mode) {
   return is_three ? 3 : 0;
 }
 
+bool is_durable(const std::string& process_class) {
+  return process_class == "storage" || process_class == "log" || process_class == "transaction";
+}
+
 int desired_domains(const ClusterDemand& cluster) {
   if (!cluster.distribution.is_enabled) return 0;
   if (cluster.distribution.desired_domains > 0) return cluster.distribution.desired_domains;

@@ -88,6 +88,10 @@ Result<FleetPlan> FleetPlanner::run() {
     if (!place(scopes, step)) break;
     settle();
   }
+  for (const Index scope : scopes) {
+    if (auto lack = redundancy_violation(planner_.state(), scope))
+      plan_.unmet.push_back(*std::move(lack));
+  }
   plan_.after = measure(planner_.state());
   return std::move(plan_);
 }

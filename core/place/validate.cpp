@@ -107,10 +107,6 @@ Status check_distinct(const Items& items, const Name& name, const std::string& w
   return {};
 }
 
-bool is_durable(const std::string& process_class) {
-  return process_class == "storage" || process_class == "log" || process_class == "transaction";
-}
-
 }  // namespace
 
 Status check_values(const Fleet& fleet) {

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 namespace fdbpack::place {
 namespace {
@@ -111,6 +113,26 @@ void check_exact(const PlacementState& state, Index s, std::vector<Violation>& o
 }
 
 }  // namespace
+
+std::optional<Violation> redundancy_violation(const PlacementState& state, Index scope) {
+  const Scope& demand = state.inventory().scopes()[at(scope)];
+  const ClusterDemand& cluster = state.inventory().clusters()[at(demand.cluster)];
+  if (demand.domains > 0 || demand.desired_groups == 0 || !is_durable(demand.class_name)) return {};
+  std::set<int> zones;
+  for (const PlacedGroup& group : state.groups()) {
+    if (group.scope == scope && group.is_present && !group.is_removing) zones.insert(group.domain);
+  }
+  const int needed = fault_domains_needed(cluster.redundancy_mode);
+  const int have = static_cast<int>(zones.size());
+  if (have >= needed) return {};
+  const std::string& label = state.inventory().physical()[at(demand.physical)].label;
+  return Violation{
+      "redundancy", cluster.name + "/" + demand.class_name,
+      fmt::format("its groups are in {} physical domains ({}), redundancy mode {} "
+                  "needs {}; add hosts that can take them, or run balance if there are "
+                  "some",
+                  have, label, cluster.redundancy_mode, needed)};
+}
 
 std::vector<Violation> violations(const Inventory& inventory) {
   const PlacementState state(inventory);

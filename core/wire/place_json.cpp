@@ -196,9 +196,12 @@ JsonValue to_json(const PlacementState& state, const FleetPlan& plan) {
   for (const Unplaced& missing : plan.unplaced)
     unplaced.push_back(unplaced_json(state, missing));
   Array violations;
-  for (const place::Violation& violation : plan.violations) {
-    violations.emplace_back(Object{
-        {"rule", violation.rule}, {"subject", violation.subject}, {"message", violation.message}});
+  for (const std::vector<place::Violation>* list : {&plan.violations, &plan.unmet}) {
+    for (const place::Violation& violation : *list) {
+      violations.emplace_back(Object{{"rule", violation.rule},
+                                     {"subject", violation.subject},
+                                     {"message", violation.message}});
+    }
   }
   return Object{{"placed", std::move(placed)},
                 {"unplaced", std::move(unplaced)},

@@ -68,6 +68,35 @@ TEST(PlacementCli, WhatDoesNotFitIsExitCodeOne) {
   EXPECT_THAT(result.out, HasSubstr("storage_room: disk of 1073741824 MiB does not fit"));
 }
 
+// Two usable hosts for three copies: everything has a place, and the data is not safe.
+TEST(PlacementCli, RedundancyThatIsNotMetIsExitCodeOne) {
+  nlohmann::json fleet = nlohmann::json::parse(R"({
+    "hosts": [],
+    "clusters": [{"spec": {"name": "c", "version": "7.1.61",
+                           "database": {"redundancyMode": "triple"},
+                           "processes": {"storage": {
+                               "count": 3, "diskMiB": 10240,
+                               "storageUnit": {"type": "file", "key": "a"}}}},
+                  "healthy": true, "processGroups": {}}]})");
+  for (const char* id : {"h1", "h2", "h3"}) {
+    fleet["hosts"].push_back(nlohmann::json::parse(R"({
+      "cpu": 16, "memoryMiB": 65536,
+      "storage": [{"sunit": ["file", "a", []], "free": 1000000, "total": 1000000}]})"));
+    fleet["hosts"].back()["id"] = id;
+  }
+  EXPECT_EQ(fdbpack({"place", "--fleet", "-"}, fleet.dump()).exit_code, 0);
+  fleet["hosts"][2]["unreachable"] = true;
+  const ProgramResult table = fdbpack({"place", "--fleet", "-"}, fleet.dump());
+  EXPECT_EQ(table.exit_code, 1);
+  EXPECT_THAT(table.out, HasSubstr("c/storage: redundancy: its groups are in 2 physical domains "
+                                   "(host), redundancy mode triple needs 3"));
+  const ProgramResult json = fdbpack({"place", "--fleet", "-", "--json"}, fleet.dump());
+  EXPECT_EQ(json.exit_code, 1);
+  const nlohmann::json plan = nlohmann::json::parse(json.out);
+  ASSERT_EQ(plan["violations"].size(), 1u);
+  EXPECT_EQ(plan["violations"][0]["rule"], "redundancy");
+}
+
 TEST(PlacementCli, BadFleetsAreRefusedWithTheirPlace) {
   const ProgramResult unknown =
       fdbpack({"place", "--fleet", "-"}, R"({"hosts": [], "clusters": [], "x": 1})");

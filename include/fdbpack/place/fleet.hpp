@@ -154,6 +154,8 @@ struct Fleet {
 [[nodiscard]] std::int64_t data_mib(const Group& group);  // what a replacement has to copy
 // The fault domains a redundancy mode needs to keep its data; 0 for a mode that is not known.
 [[nodiscard]] int fault_domains_needed(const std::string& redundancy_mode);
+// Its processes keep data, in as many copies as the redundancy mode says.
+[[nodiscard]] bool is_durable(const std::string& process_class);
 [[nodiscard]] int desired_domains(const ClusterDemand& cluster);
 
 }  // namespace fdbpack::place

@@ -65,6 +65,7 @@ struct FleetPlan {
   std::vector<Removal> replaced;      // have a replacement in `placed`
   std::vector<Removal> removed;       // are not needed any more
   std::vector<Violation> violations;  // of the fleet as it was
+  std::vector<Violation> unmet;       // what the fleet still lacks with the plan carried out
   Metrics before;
   Metrics after;
 };

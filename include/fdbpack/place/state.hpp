@@ -16,6 +16,7 @@
 #include "fdbpack/place/inventory.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -167,5 +168,11 @@ class PlacementState {
   std::vector<ScopeState> scopes_;
   std::vector<SetState> sets_;
 };
+
+// The class keeps its data in fewer physical domains than the redundancy mode needs, so that the
+// database cannot make all copies. Without logical domains only: with them, each group that shares
+// its physical domain is reported as such.
+[[nodiscard]] std::optional<Violation> redundancy_violation(const PlacementState& state,
+                                                            Index scope);
 
 }  // namespace fdbpack::place

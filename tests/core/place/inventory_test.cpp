@@ -150,6 +150,23 @@ TEST(Inventory, PortSlotsThatShrankAreReportedAndNotGivenOut) {
   EXPECT_EQ(state.free_slot(0, 3), kNone);
 }
 
+TEST(Plan, SaysWhenCopiesShareAPhysicalDomain) {
+  Fleet fleet = sample();
+  fleet.clusters[0].redundancy_mode = "double";
+  EXPECT_TRUE(testing::plan_of(build(fleet)).unmet.empty());
+  // Both are there already, on one host: nothing is missing, and still it is told.
+  fleet.groups.push_back(group("storage-2", "h1", "", 1));
+  const FleetPlan plan = testing::plan_of(build(fleet));
+  EXPECT_TRUE(plan.placed.empty());
+  ASSERT_EQ(plan.unmet.size(), 1u);
+  EXPECT_EQ(plan.unmet[0].rule, "redundancy");
+  EXPECT_EQ(plan.unmet[0].subject, "c/storage");
+  // A class without data of its own has no copies.
+  fleet.clusters[0].classes.push_back({"stateless", {set(1, testing::shape(0))}});
+  fleet.groups[1].host = "h2";
+  EXPECT_TRUE(testing::plan_of(build(fleet)).unmet.empty());
+}
+
 TEST(Inventory, WhatAGroupWroteIsNotCountedTwice) {
   Fleet fleet = sample();
   fleet.hosts[0].units[0].free_mib = 960;  // of 1000; the group wrote 40 of the 100 it was promised
