@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace fdbpack::launcher {
 namespace {
 
@@ -143,6 +145,26 @@ TEST(LauncherPod, ReadsGoDurations) {
   EXPECT_GT(parsed("99999999999999999999h").value(), Duration(24h));
   EXPECT_EQ(shutdown_delay({{std::string(kDelayShutdown), "-5s"}}), std::nullopt);
   EXPECT_EQ(shutdown_delay({{std::string(kDelayShutdown), "5s"}}), Duration(5s));
+}
+
+TEST(LauncherConfiguration, RefusesNumbersThatDoNotFit) {
+  for (const bool is_offset : {false, true}) {
+    auto conf = configuration("7.1.51");
+    auto& number = is_offset ? conf.arguments[0].offset : conf.arguments[0].multiplier;
+    number = std::numeric_limits<std::int64_t>::max();
+    EXPECT_FALSE(conf::generate_all(conf, 2, {}, ""));
+    number = std::int64_t{1} << 40;
+    EXPECT_TRUE(conf::generate_all(conf, 2, {}, ""));
+  }
+}
+
+TEST(LauncherConfiguration, RefusesAValueWithANul) {
+  auto conf = configuration("7.1.51");
+  conf.arguments[0].type = "Literal";
+  conf.arguments[0].value = std::string("--a=b\0c", 7);
+  EXPECT_FALSE(conf::generate_all(conf, 1, {}, ""));
+  conf.arguments[0].value = "--a=bc";
+  EXPECT_TRUE(conf::generate_all(conf, 1, {}, ""));
 }
 
 TEST(LauncherMetrics, ShowBothVersionsDuringAnUpgrade) {
