@@ -167,15 +167,29 @@ TEST(LauncherConfiguration, RefusesAValueWithANul) {
   EXPECT_TRUE(conf::generate_all(conf, 1, {}, ""));
 }
 
+TEST(LauncherConfiguration, KnowsTheVersionOfABinaryByItsPlace) {
+  EXPECT_EQ(version_of_binary("/own/fdbserver", rules()), "7.1.51");
+  EXPECT_EQ(version_of_binary("/shared/bin/7.3.37/fdbserver", rules()), "7.3.37");
+  for (const char* other : {"", "fdbserver", "/shared/bin/fdbserver", "/other/7.3.37/fdbserver",
+                            "/shared/bin/7.3.37/fdbcli", "/shared/bin/x/fdbserver"}) {
+    EXPECT_EQ(version_of_binary(other, rules()), "") << other;
+  }
+}
+
 TEST(LauncherMetrics, ShowBothVersionsDuringAnUpgrade) {
   Metrics metrics;
-  metrics.process_started(1, "7.1.57", WallTime(1500ms));
-  metrics.process_started(2, "7.1.57", WallTime(1500ms));
-  metrics.process_started(1, "7.3.37", WallTime(2500ms));
-  EXPECT_NE(metrics.text().find("running_version{version=\"7.1.57\"} 1\n"), std::string::npos);
-  EXPECT_NE(metrics.text().find("running_version{version=\"7.3.37\"} 1\n"), std::string::npos);
-  metrics.process_started(2, "7.3.37", WallTime(3500ms));
-  EXPECT_NE(metrics.text().find("running_version{version=\"7.1.57\"} 0\n"), std::string::npos);
+  const auto has = [&](const std::string& sample) {
+    return metrics.text().find("running_version{version=" + sample) != std::string::npos;
+  };
+  metrics.process_started(2, WallTime(3500ms));
+  metrics.set_running({"7.1.57", "7.3.37"});
+  EXPECT_TRUE(has("\"7.1.57\"} 1\n"));
+  EXPECT_TRUE(has("\"7.3.37\"} 1\n"));
+  metrics.set_running({"7.3.37"});
+  EXPECT_TRUE(has("\"7.1.57\"} 0\n"));
+  EXPECT_TRUE(has("\"7.3.37\"} 1\n"));
+  metrics.set_running({});
+  EXPECT_TRUE(has("\"7.3.37\"} 0\n"));
   EXPECT_NE(metrics.text().find("start_timestamp{process=\"2\"} 3.500\n"), std::string::npos);
 }
 
