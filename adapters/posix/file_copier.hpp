@@ -6,7 +6,7 @@
 namespace fdbpack::posix {
 
 // A file of another name in the target's directory, synced, renamed over the target, and then the
-// directory synced.
+// directory synced. Files of that other name that a killed run left behind are removed.
 class PosixFileCopier final : public ports::FileCopier {
  public:
   [[nodiscard]] Status copy(const std::string& source, const std::string& target,

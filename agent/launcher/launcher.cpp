@@ -13,6 +13,7 @@ namespace {
 constexpr auto kBinaryInterval = std::chrono::seconds(2);
 constexpr std::size_t kVersionsMax = 1000;
 constexpr const char* kPodFile = "/pod.json";
+constexpr std::size_t kCommandLineBytesMax = 4 * 1024 * 1024;
 constexpr std::size_t kPodBytesMax = 1024 * 1024;
 
 std::string unix_seconds(WallTime at) {
@@ -142,18 +143,35 @@ void Launcher::count_starts() {
   std::erase_if(starts_seen_, [&](const auto& seen) {
     return !processes.contains(launcher::section_of(seen.first));
   });
+  std::set<std::string> running;
   for (const auto& [section, who] : processes) {
     const auto number = launcher::number_of(section);
     const auto* process = live_process(who->state);
     if (!number || process == nullptr) continue;
+    if (auto version = version_of(*process, *who); !version.empty()) {
+      running.insert(std::move(version));
+    }
     std::uint64_t& seen = starts_seen_[*number];
     if (who->state.starts < seen) seen = 0;
     if (who->state.starts == seen) continue;
-    const auto version = versions_.find(process->revision.command);
-    metrics_.process_started(*number, version == versions_.end() ? "" : version->second,
-                             who->started_wall, who->state.starts - seen);
+    metrics_.process_started(*number, who->started_wall, who->state.starts - seen);
     seen = who->state.starts;
   }
+  metrics_.set_running(running);
+}
+
+// Of a process that an earlier launcher started by another configuration its binary tells.
+std::string Launcher::version_of(const supervise::Process& process, const Supervised& who) {
+  const auto known = versions_.find(process.revision.command);
+  if (known != versions_.end()) return known->second;
+  if (!who.child) return "";
+  const std::string path = "/proc/" + std::to_string(who.child->pid()) + "/cmdline";
+  const auto argv = world_.files.read(path, kCommandLineBytesMax);
+  if (!argv) return "";
+  const std::string version =
+      launcher::version_of_binary(argv->substr(0, argv->find('\0')), settings_.rules);
+  if (!version.empty()) versions_.emplace(process.revision.command, version);
+  return version;
 }
 
 void Launcher::look_for_binary() {

@@ -70,6 +70,8 @@ class Launcher {
   void on_change();
   void activate();
   void count_starts();
+  // Empty: it cannot be told.
+  [[nodiscard]] std::string version_of(const supervise::Process& process, const Supervised& who);
   void on_pod(const launcher::Annotations& before);
   void restore_pod();
   void save_pod();

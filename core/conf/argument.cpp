@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+
 namespace fdbpack::conf {
 namespace {
 
@@ -18,13 +20,18 @@ Result<std::string> lookup(const Environment& environment, const std::string& na
   return found->second;
 }
 
+// Of three ints; it always fits.
+std::int64_t value_of(const ProcessNumber& number, int n) {
+  return std::int64_t{n} * number.multiplier + number.offset;
+}
+
 Result<std::string> part_for(const Part& part, int number, const Environment& environment) {
   return std::visit(
       Overloaded{
           [](const Text& text) -> Result<std::string> { return text.text; },
           [&](const Variable& variable) { return lookup(environment, variable.name); },
           [&](const ProcessNumber& port) -> Result<std::string> {
-            return fmt::format("{}", number * port.multiplier + port.offset);
+            return fmt::format("{}", value_of(port, number));
           },
           [&](const IpOfFamily& ip) -> Result<std::string> {
             FDBPACK_TRY(const std::string list, lookup(environment, ip.name));
@@ -34,20 +41,25 @@ Result<std::string> part_for(const Part& part, int number, const Environment& en
       part);
 }
 
+// The argument of a program ends at a NUL: the rest would be lost without a word.
+Result<std::string> without_nul(std::string text) {
+  if (text.find('\0') == std::string::npos) return text;
+  return fail(ErrorCode::invalid_argument, "a value holds a NUL character");
+}
+
 }  // namespace
 
 std::string value_text(const Argument& argument, int number) {
   std::string value;
   for (const Part& part : argument.value) {
-    std::visit(Overloaded{
-                   [&](const Text& text) { value += text.text; },
-                   [&](const Variable& variable) { value += "$" + variable.name; },
-                   [&](const ProcessNumber& port) {
-                     value += fmt::format("{}", number * port.multiplier + port.offset);
-                   },
-                   [&](const IpOfFamily& ip) { value += "$" + ip.name; },
-               },
-               part);
+    std::visit(
+        Overloaded{
+            [&](const Text& text) { value += text.text; },
+            [&](const Variable& variable) { value += "$" + variable.name; },
+            [&](const ProcessNumber& port) { value += fmt::format("{}", value_of(port, number)); },
+            [&](const IpOfFamily& ip) { value += "$" + ip.name; },
+        },
+        part);
   }
   return value;
 }
@@ -59,7 +71,7 @@ Result<std::string> value_for(const Argument& argument, int number,
     FDBPACK_TRY(const std::string text, part_for(part, number, environment));
     value += text;
   }
-  return value;
+  return without_nul(std::move(value));
 }
 
 Result<std::string> pick_ip(std::string_view list, int family) {

@@ -96,7 +96,13 @@ Result<std::string> generate(const UnifiedArgument& argument, int number,
   if (argument.type == "Environment") return variable(argument, environment);
   if (argument.type == "ProcessNumber") {
     const std::int64_t multiplier = argument.multiplier == 0 ? 1 : argument.multiplier;
-    return fmt::format("{}", number * multiplier + argument.offset);
+    std::int64_t value = 0;
+    if (__builtin_mul_overflow(multiplier, number, &value) ||
+        __builtin_add_overflow(value, argument.offset, &value)) {
+      return fail(ErrorCode::invalid_argument, fmt::format("{} * {} + {} is too large a number",
+                                                           number, multiplier, argument.offset));
+    }
+    return fmt::format("{}", value);
   }
   if (argument.type == "IPList") {
     FDBPACK_TRY(const std::string list, variable(argument, environment));
@@ -121,6 +127,10 @@ Result<std::vector<std::string>> generate_all(const UnifiedConf& conf, int numbe
   if (!binary.empty()) words.push_back(binary);
   for (const UnifiedArgument& argument : conf.arguments) {
     FDBPACK_TRY(std::string word, generate(argument, number, environment));
+    // A program would be given what is before it, and nobody would be told.
+    if (word.find('\0') != std::string::npos) {
+      return fail(ErrorCode::invalid_argument, "an argument holds a NUL character");
+    }
     words.push_back(std::move(word));
   }
   return words;

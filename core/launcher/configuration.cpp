@@ -5,6 +5,8 @@
 #include "fdbpack/conf/path.hpp"
 #include "fdbpack/model/version.hpp"
 
+#include <algorithm>
+
 namespace fdbpack::launcher {
 namespace {
 
@@ -44,6 +46,15 @@ Result<Configuration> interpret(conf::UnifiedConf conf, const Rules& rules, bool
           ? rules.fdbserver_path
           : conf::join_path(conf::join_path(rules.shared_binary_dir, configuration.version), kType);
   return configuration;
+}
+
+std::string version_of_binary(std::string_view path, const Rules& rules) {
+  if (path == rules.fdbserver_path) return rules.container_version;
+  const std::string_view folder = path.substr(0, std::min(path.rfind('/'), path.size()));
+  const std::string_view name = folder.substr(folder.rfind('/') + 1);
+  if (path != conf::join_path(conf::join_path(rules.shared_binary_dir, name), kType)) return "";
+  const auto parsed = model::find_version(name);
+  return parsed ? model::to_string(*parsed) : "";
 }
 
 Result<conf::MonitorConf> processes_of(const Configuration& configuration, const Rules& rules,

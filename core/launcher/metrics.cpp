@@ -54,17 +54,17 @@ void Metrics::configuration_applied(std::string_view version, WallTime at) {
   desired_.insert_or_assign(std::string(version), true);
 }
 
-void Metrics::process_started(int number, std::string_view version, WallTime at,
-                              std::uint64_t starts) {
+void Metrics::process_started(int number, WallTime at, std::uint64_t starts) {
   Process& process = processes_[number];
   process.starts += starts;
   process.started_at = at;
-  process.version = version;
+}
+
+void Metrics::set_running(const std::set<std::string>& versions) {
   for (auto& [name, holds] : running_)
-    holds = false;
-  for (const auto& [each, known] : processes_) {
-    if (!known.version.empty()) running_.insert_or_assign(known.version, true);
-  }
+    holds = versions.contains(name);
+  for (const std::string& version : versions)
+    running_.insert_or_assign(version, true);
 }
 
 std::string Metrics::text() const {

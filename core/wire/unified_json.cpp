@@ -6,6 +6,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
 namespace fdbpack::wire {
 namespace {
 
@@ -42,6 +46,11 @@ Status read_field(const json& object, const char* name, bool (json::*is_type)() 
   if (!((*field).*is_type)()) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("'{}' has a value of the wrong type", name));
+  }
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    const bool fits = field->is_number_unsigned() ? std::in_range<T>(field->get<std::uint64_t>())
+                                                  : std::in_range<T>(field->get<std::int64_t>());
+    if (!fits) return fail(ErrorCode::invalid_argument, fmt::format("'{}' is too large", name));
   }
   into = field->get<T>();
   return {};

@@ -13,6 +13,7 @@
 #include "fdbpack/wire/unified_json.hpp"
 #include "tests/support/goldens.hpp"
 
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -130,6 +131,7 @@ TEST(LauncherMetrics, AreTheSame) {
   for (const auto& expected : golden.at("cases")) {
     SCOPED_TRACE(expected.dump());
     Metrics metrics;
+    std::map<int, std::string> running;
     WallTime now{std::chrono::seconds(1'700'000'000)};
     for (const std::string event : expected.at("events")) {
       std::istringstream words(event);
@@ -140,7 +142,12 @@ TEST(LauncherMetrics, AreTheSame) {
       if (what == "start") words >> number;
       words >> version;
       if (what == "start") {
-        metrics.process_started(number, version, now);
+        metrics.process_started(number, now);
+        running[number] = version;
+        std::set<std::string> versions;
+        for (const auto& [process, its_version] : running)
+          versions.insert(its_version);
+        metrics.set_running(versions);
       } else {
         metrics.configuration_applied(version, now);
       }

@@ -105,6 +105,17 @@ TEST_F(LauncherCopy, KeepsContentAndModeAndReplacesWhatIsThere) {
   EXPECT_EQ(fs::status(dir().file("out/7.1/fdbserver")).permissions(), fs::perms(0751));
 }
 
+TEST_F(LauncherCopy, RemovesWhatAKilledOneLeft) {
+  dir().write("out/7.1/.fdbpack-tmp.fdbserver.aB3dE9", "half a prog");
+  dir().write("out/7.1/.fdbpack-tmp.other.aB3dE9", "another's");
+  const auto result =
+      support::run_program(copy_command({"--mode=init", "--copy-binary=fdbserver"}));
+  ASSERT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(read_file(dir().file("out/7.1/fdbserver")), "program fdbserver");
+  EXPECT_FALSE(fs::exists(dir().file("out/7.1/.fdbpack-tmp.fdbserver.aB3dE9")));
+  EXPECT_TRUE(fs::exists(dir().file("out/7.1/.fdbpack-tmp.other.aB3dE9")));
+}
+
 TEST_F(LauncherCopy, LeavesNothingBehindWhenItFails) {
   const auto result = support::run_program(
       copy_command({"--mode=init", "--copy-file=missing", "--copy-binary=fdbserver"}));

@@ -175,6 +175,27 @@ TEST_F(Launcher, StopsItsProcessesForRunServersFalseAndStartsThemAgain) {
   EXPECT_TRUE(wait([&] { return metric("restart_count{process=\"1\"}") == "2"; }));
 }
 
+TEST_F(Launcher, ShowsTheVersionsOfWhatLives) {
+  const std::string binary = dir().file("shared/7.3.37/fdbserver");
+  fs::create_directories(dir().file("shared/7.3.37"));
+  fs::copy_file(child_program(), binary);
+  write_configuration(configuration({}, "7.3.37"));
+  start_launcher();
+  ASSERT_TRUE(wait([&] { return running(1) > 0; }));
+  kill_agent();
+  // The next one adopts what it knows no configuration of.
+  auto stopped = nlohmann::json::parse(configuration({"--new=argument"}));
+  write_configuration(stopped.dump());
+  const std::size_t from = log_size();
+  start_launcher();
+  ASSERT_TRUE(wait_for_log("Serving metrics", from));
+  EXPECT_TRUE(wait([&] { return metric("running_version{version=\"7.3.37\"}") == "1"; }));
+  EXPECT_EQ(metric("running_version{version=\"7.1.51\"}"), "");
+  stopped["runServers"] = false;
+  write_configuration(stopped.dump());
+  EXPECT_TRUE(wait([&] { return metric("running_version{version=\"7.3.37\"}") == "0"; }));
+}
+
 TEST_F(Launcher, TakesAnotherVersionFromTheSharedBinariesAsSoonAsItIsThere) {
   write_configuration(configuration());
   start_launcher();

@@ -16,6 +16,7 @@
 #include "fdbpack/conf/group_conf.hpp"
 
 #include <optional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,8 @@ struct UnifiedArgument {
   std::string value;
   std::vector<UnifiedArgument> values;
   std::string source;
-  int multiplier = 0;  // 0 means 1
-  int offset = 0;
+  std::int64_t multiplier = 0;  // 0 means 1
+  std::int64_t offset = 0;
   int ip_family = 0;
 
   bool operator==(const UnifiedArgument&) const = default;

@@ -44,6 +44,9 @@ struct Configuration {
 [[nodiscard]] Result<Configuration> interpret(conf::UnifiedConf conf, const Rules& rules,
                                               bool is_isolated);
 
+// The version that a binary is of by where it lies; empty: it is none of those that we start.
+[[nodiscard]] std::string version_of_binary(std::string_view path, const Rules& rules);
+
 // What is to run, as the supervisor takes it. Arguments that cannot be made are an error.
 [[nodiscard]] Result<conf::MonitorConf> processes_of(const Configuration& configuration,
                                                      const Rules& rules,

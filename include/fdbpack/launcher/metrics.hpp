@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -27,7 +28,9 @@ class Metrics {
  public:
   void configuration_applied(std::string_view version, WallTime at);
   // `starts`: how often since the last call.
-  void process_started(int number, std::string_view version, WallTime at, std::uint64_t starts = 1);
+  void process_started(int number, WallTime at, std::uint64_t starts = 1);
+  // The versions of the processes that live now, and no others.
+  void set_running(const std::set<std::string>& versions);
 
   [[nodiscard]] std::string text() const;
 
@@ -35,7 +38,6 @@ class Metrics {
   struct Process {
     std::uint64_t starts = 0;
     WallTime started_at;
-    std::string version;
   };
 
   std::map<int, Process> processes_;

@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace fdbpack::launcher {
 namespace {
 
@@ -145,15 +147,49 @@ TEST(LauncherPod, ReadsGoDurations) {
   EXPECT_EQ(shutdown_delay({{std::string(kDelayShutdown), "5s"}}), Duration(5s));
 }
 
+TEST(LauncherConfiguration, RefusesNumbersThatDoNotFit) {
+  for (const bool is_offset : {false, true}) {
+    auto conf = configuration("7.1.51");
+    auto& number = is_offset ? conf.arguments[0].offset : conf.arguments[0].multiplier;
+    number = std::numeric_limits<std::int64_t>::max();
+    EXPECT_FALSE(conf::generate_all(conf, 2, {}, ""));
+    number = std::int64_t{1} << 40;
+    EXPECT_TRUE(conf::generate_all(conf, 2, {}, ""));
+  }
+}
+
+TEST(LauncherConfiguration, RefusesAValueWithANul) {
+  auto conf = configuration("7.1.51");
+  conf.arguments[0].type = "Literal";
+  conf.arguments[0].value = std::string("--a=b\0c", 7);
+  EXPECT_FALSE(conf::generate_all(conf, 1, {}, ""));
+  conf.arguments[0].value = "--a=bc";
+  EXPECT_TRUE(conf::generate_all(conf, 1, {}, ""));
+}
+
+TEST(LauncherConfiguration, KnowsTheVersionOfABinaryByItsPlace) {
+  EXPECT_EQ(version_of_binary("/own/fdbserver", rules()), "7.1.51");
+  EXPECT_EQ(version_of_binary("/shared/bin/7.3.37/fdbserver", rules()), "7.3.37");
+  for (const char* other : {"", "fdbserver", "/shared/bin/fdbserver", "/other/7.3.37/fdbserver",
+                            "/shared/bin/7.3.37/fdbcli", "/shared/bin/x/fdbserver"}) {
+    EXPECT_EQ(version_of_binary(other, rules()), "") << other;
+  }
+}
+
 TEST(LauncherMetrics, ShowBothVersionsDuringAnUpgrade) {
   Metrics metrics;
-  metrics.process_started(1, "7.1.57", WallTime(1500ms));
-  metrics.process_started(2, "7.1.57", WallTime(1500ms));
-  metrics.process_started(1, "7.3.37", WallTime(2500ms));
-  EXPECT_NE(metrics.text().find("running_version{version=\"7.1.57\"} 1\n"), std::string::npos);
-  EXPECT_NE(metrics.text().find("running_version{version=\"7.3.37\"} 1\n"), std::string::npos);
-  metrics.process_started(2, "7.3.37", WallTime(3500ms));
-  EXPECT_NE(metrics.text().find("running_version{version=\"7.1.57\"} 0\n"), std::string::npos);
+  const auto has = [&](const std::string& sample) {
+    return metrics.text().find("running_version{version=" + sample) != std::string::npos;
+  };
+  metrics.process_started(2, WallTime(3500ms));
+  metrics.set_running({"7.1.57", "7.3.37"});
+  EXPECT_TRUE(has("\"7.1.57\"} 1\n"));
+  EXPECT_TRUE(has("\"7.3.37\"} 1\n"));
+  metrics.set_running({"7.3.37"});
+  EXPECT_TRUE(has("\"7.1.57\"} 0\n"));
+  EXPECT_TRUE(has("\"7.3.37\"} 1\n"));
+  metrics.set_running({});
+  EXPECT_TRUE(has("\"7.3.37\"} 0\n"));
   EXPECT_NE(metrics.text().find("start_timestamp{process=\"2\"} 3.500\n"), std::string::npos);
 }
 
