@@ -66,7 +66,9 @@ TEST_F(Soak, AgentKilledAtRandomMomentsNeitherRestartsNorDoublesAChild) {
       ASSERT_EQ(doubles(), 0u) << "after " << kills << " kills";
       ASSERT_LE(stamps().size(), kChildren) << "a child was restarted after " << kills << " kills";
     }
+    const std::size_t from = log_size();
     start_agent();
+    ASSERT_TRUE(wait_for_log("Started ", from));  // from here on it stops in order when told to
     ASSERT_NO_FATAL_FAILURE(expect_each_started_once(sections));
     // The next cycle begins with nothing, so that agents are killed while they start children.
     ASSERT_EQ(stop_agent(), 0);
