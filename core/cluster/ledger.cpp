@@ -20,15 +20,16 @@ void merge(Map& into, Changes&& changes) {
 }  // namespace
 
 void Ledger::take(LedgerChange change) {
-  for (const auto& [key, group] : change.groups) {
+  for (const auto& changed : change.groups) {
+    const GroupKey& key = changed.first;
     const auto before = groups_.find(key);
     if (before != groups_.end()) {
       const auto [first, last] = by_host_.equal_range(before->second.host);
       const auto entry =
-          std::find_if(first, last, [&](const auto& each) { return each.second == key; });
+          std::find_if(first, last, [&key](const auto& each) { return each.second == key; });
       if (entry != last) by_host_.erase(entry);
     }
-    if (group) by_host_.emplace(group->host, key);
+    if (changed.second) by_host_.emplace(changed.second->host, key);
   }
   merge(clusters_, change.clusters);
   merge(groups_, change.groups);

@@ -237,8 +237,10 @@ TEST(LedgerProperty, WhateverIsAskedForTheLedgerStaysWhole) {
         ASSERT_TRUE(!is_new || given.insert(key).second) << to_string(key.second) << " again";
       }
       // A cluster that was deleted begins anew: nothing remembers its groups.
-      for (const auto& [name, record] : change->clusters) {
-        if (!record) std::erase_if(given, [&](const GroupKey& key) { return key.first == name; });
+      for (const auto& changed : change->clusters) {
+        const std::string& name = changed.first;
+        if (changed.second) continue;
+        std::erase_if(given, [&name](const GroupKey& key) { return key.first == name; });
       }
       for (const auto& [host, record] : change->hosts) {
         const auto before = ledger.hosts().find(host);
