@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/files.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 namespace fdbpack::test {
 
+// Not by a stream: a process that ends while its file in /proc is read makes read() fail with ESRCH,
+// and a stream buffer throws for that.
 std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  std::string text;
+  std::array<char, 64 * 1024> part{};
+  ssize_t count = 0;
+  while ((count = ::read(file, part.data(), part.size())) > 0) {
+    text.append(part.data(), static_cast<std::size_t>(count));
+  }
+  ::close(file);
+  return count < 0 ? "" : text;
 }
 
 void write_file(const std::string& path, std::string_view text) {

@@ -82,9 +82,6 @@ TEST_F(HostileApiTest, FloodOfConnectionsAndNonsense) {
 
 // Descriptors run out: clients are turned away, processes are started all the same.
 TEST_F(HostileApiTest, ExhaustedDescriptorsCostNoProcess) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer's own checks of an object's type need a descriptor";
-#endif
   start_hostile({"--http-limit", "connections=1000", "--http-limit", "connections_per_peer=1000"},
                 {"prlimit", "--nofile=64:64"});
   std::list<Client> flood;
