@@ -77,6 +77,7 @@ int finish(Options& options) {
   }
   options.conf_path = absolute(options.conf_path);
   options.lock_path = absolute(options.lock_path);
+  if (!options.templates.empty()) options.templates = absolute(options.templates);
   options.state_dir =
       options.state_dir.empty() ? options.lock_path + ".state" : absolute(options.state_dir);
   return 0;
@@ -104,6 +105,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   if (options.is_fdbmonitor) monitor.set_version_flag("--version", FDBPACK_VERSION);
   CLI::App& run = *app.add_subcommand("run", "Supervise the process groups of a configuration");
   run.add_option("--config", options.conf_path, "The configuration, JSON")->required();
+  run.add_option("--templates", options.templates, "Folder of templates that override ours");
   add_common(run, options, grace_s);
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them

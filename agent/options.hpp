@@ -16,6 +16,7 @@ enum class Mode { monitor, run };
 struct Options {
   Mode mode = Mode::monitor;
   std::string conf_path = "/etc/foundationdb/foundationdb.conf";  // run: the configuration
+  std::string templates;  // run: a folder of templates that override ours; empty: none
   std::string lock_path = "/var/run/fdbmonitor.pid";
   std::string state_dir;        // empty: "<lock file>.state"
   std::string cgroup = "auto";  // a delegated cgroup v2 directory, "auto" or "off"

@@ -6,6 +6,7 @@
 #include "fdbpack/conf/environment.hpp"
 #include "fdbpack/conf/group_render.hpp"
 #include "fdbpack/supervise/conf_change.hpp"
+#include "ports/template_folder.hpp"
 
 namespace fdbpack::agent {
 namespace {
@@ -21,6 +22,15 @@ conf::Environment environment_of(const wire::AgentConfig& config,
       {"FDB_PUBLIC_IP", group.address},
       {group.conf.zone_variable, group.zone.empty() ? machine : group.zone},
   };
+}
+
+Result<std::string> render_by(const TemplateFolder& folder, const conf::TemplateSet& templates,
+                              const conf::GroupConf& group) {
+  return conf::render_by(
+      templates, folder.path, group,
+      [&folder](const auto& set, const std::string& file, const std::string& values) {
+        return folder.renderer.render(set, file, values);
+      });
 }
 
 // Adds a group's sections to the whole, each under the name of its process.
@@ -42,7 +52,11 @@ void take_over(conf::Document& whole, conf::Document part, const wire::Configure
 
 }  // namespace
 
-Result<std::string> render_conf(const wire::AgentConfig& config) {
+Result<std::string> render_conf(const wire::AgentConfig& config, const TemplateFolder* folder) {
+  conf::TemplateSet templates;
+  if (folder != nullptr) {
+    FDBPACK_TRY(templates, ports::read_templates(folder->files, folder->path));
+  }
   conf::Document whole;
   if (!config.user.empty() || !config.group.empty()) {
     conf::Section section{"fdbmonitor", {}, {}};
@@ -52,7 +66,8 @@ Result<std::string> render_conf(const wire::AgentConfig& config) {
   }
   for (const auto& group : config.groups) {
     const std::string who = "process group " + group.id;
-    const auto rendered = conf::render_builtin(group.conf);
+    const auto rendered = folder == nullptr ? conf::render_builtin(group.conf)
+                                            : render_by(*folder, templates, group.conf);
     if (!rendered) return fail(with_context(rendered.error(), who));
     const auto filled = conf::fill_variables(*rendered, environment_of(config, group));
     if (!filled) return fail(with_context(filled.error(), who));
@@ -66,13 +81,13 @@ Result<std::string> render_conf(const wire::AgentConfig& config) {
   return text;
 }
 
-Result<std::string> render_conf(std::string_view config_text) {
+Result<std::string> render_conf(std::string_view config_text, const TemplateFolder* folder) {
   const auto config = wire::parse_agent_config(config_text);
   if (!config) {
     return fail(ErrorCode::invalid_argument,
                 text::replace_all(wire::to_string(config.error()), "\n", "; "));
   }
-  return render_conf(*config);
+  return render_conf(*config, folder);
 }
 
 }  // namespace fdbpack::agent

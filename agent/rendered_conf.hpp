@@ -9,14 +9,26 @@
 
 #include "fdbpack/base/result.hpp"
 #include "fdbpack/wire/agent_config.hpp"
+#include "ports/file_reader.hpp"
+#include "ports/template_renderer.hpp"
 
 #include <string>
 #include <string_view>
 
 namespace fdbpack::agent {
 
-[[nodiscard]] Result<std::string> render_conf(const wire::AgentConfig& config);
+// Templates of an administrator. They are read anew for every configuration.
+struct TemplateFolder {
+  std::string path;
+  ports::FileReader& files;
+  ports::TemplateRenderer& renderer;
+};
+
+// `folder`: none means the templates compiled in.
+[[nodiscard]] Result<std::string> render_conf(const wire::AgentConfig& config,
+                                              const TemplateFolder* folder = nullptr);
 // From the text of the configuration.
-[[nodiscard]] Result<std::string> render_conf(std::string_view config_text);
+[[nodiscard]] Result<std::string> render_conf(std::string_view config_text,
+                                              const TemplateFolder* folder = nullptr);
 
 }  // namespace fdbpack::agent

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `monitor` and `run`: builds the parts of the supervisor and runs them.
+#include "adapters/files/local_file_reader.hpp"
 #include "adapters/http/service.hpp"
 #include "adapters/posix/accounts.hpp"
 #include "adapters/posix/cgroups.hpp"
@@ -19,6 +20,7 @@
 #include "adapters/posix/signals.hpp"
 #include "adapters/posix/steady_clock.hpp"
 #include "adapters/systemd/notifier.hpp"
+#include "adapters/template_worker/template_worker.hpp"
 #include "agent/agent.hpp"
 #include "agent/api/api.hpp"
 #include "agent/modes.hpp"
@@ -44,6 +46,8 @@ constexpr int kUnavailable = 69;  // sysexits: somebody else holds the lock
 constexpr int kFailure = 1;
 constexpr auto kHttpGrace = std::chrono::milliseconds(300);
 constexpr std::size_t kConfigBytesMax = 16 * 1024 * 1024;
+// How long somebody's template may hold up the supervision of what runs.
+constexpr auto kTemplateTime = std::chrono::seconds(1);
 // Pages of this size go back to the system when they are gone, instead of leaving holes.
 constexpr int kMappedBytesMin = 64 * 1024;
 
@@ -95,7 +99,7 @@ class Program {
  private:
   Result<posix::LockFile> lock();
   Status lock_state();
-  AgentSettings settings() const;
+  AgentSettings settings();
   Inheritance inheritance();
   void read_config();
   void start_http();
@@ -120,6 +124,9 @@ class Program {
   std::optional<Agent> agent_;
   http::ServiceSettings http_;
   std::vector<StorageSetting> storage_;
+  adapters::LocalFileReader template_files_;
+  adapters::TemplateWorker template_worker_{"/proc/self/exe", kTemplateTime};
+  TemplateFolder template_folder_{options_.templates, template_files_, template_worker_};
   std::optional<Api> api_;
   std::optional<http_server::HttpService> service_;
   posix::ForkedDiskGauge* disks_ = nullptr;  // while we run
@@ -145,13 +152,15 @@ Status Program::lock_state() {
   return state_lock_->write_pid(::getpid());
 }
 
-AgentSettings Program::settings() const {
+AgentSettings Program::settings() {
   AgentSettings settings;
   settings.version = FDBPACK_VERSION;
   settings.conf_path = options_.conf_path;
   settings.state_dir = options_.state_dir;
   if (options_.mode == Mode::run) {
-    settings.translate_conf = [](std::string_view text) { return render_conf(text); };
+    settings.translate_conf = [this](std::string_view text) {
+      return render_conf(text, options_.templates.empty() ? nullptr : &template_folder_);
+    };
   }
   settings.keeps_children = options_.keeps_children;
   settings.pid = ::getpid();

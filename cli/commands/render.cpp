@@ -7,6 +7,7 @@
 #include "fdbpack/conf/monitor_conf.hpp"
 #include "fdbpack/conf/unified.hpp"
 #include "fdbpack/wire/unified_json.hpp"
+#include "ports/template_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -98,42 +99,22 @@ class Renderer {
     return {};
   }
 
-  // The templates compiled in, with the administrator's in their place or beside them.
-  Step<conf::TemplateSet> override_templates() {
-    const auto names = files_.list(options_.templates_directory);
-    if (!names) return stop(ExitCode::no_input, names.error().message);
-    conf::TemplateSet templates = conf::builtin_templates();
-    for (const std::string& name : *names) {
-      if (!name.ends_with(conf::kTemplateSuffix)) continue;
-      auto text = files_.read(options_.templates_directory + "/" + name);
-      if (!text) return stop(ExitCode::no_input, text.error().message);
-      templates.insert_or_assign(name, *std::move(text));
-    }
-    return templates;
-  }
-
   Step<std::string> conf_with_variables() {
     if (options_.templates_directory.empty()) {
       auto text = conf::render_builtin(group_);
       if (!text) return stop(ExitCode::data, text.error().message);
       return *std::move(text);
     }
-    const auto values = conf::template_values(group_);
-    if (!values) return stop(ExitCode::data, values.error().message);
-    if (!group_.has_connection_string) return std::string();
-    const auto templates = override_templates();
-    if (!templates) return tl::unexpected(templates.error());
-    const auto file = conf::choose_template(*templates, group_.process_class, group_.density);
-    if (!file) return stop(ExitCode::configuration, file.error().message);
-    const std::string path = fmt::format("{}/{}", options_.templates_directory, *file);
-    auto text = templates_.render(*templates, *file, *values);
-    if (!text) {
-      return stop(ExitCode::configuration,
-                  fmt::format("{}/{}", options_.templates_directory, text.error().message));
+    if (const auto values = conf::template_values(group_); !values) {
+      return stop(ExitCode::data, values.error().message);
     }
-    if (const auto status = conf::check_rendered(path, *text); !status) {
-      return stop(ExitCode::configuration, status.error().message);
-    }
+    const auto templates = ports::read_templates(files_, options_.templates_directory);
+    if (!templates) return stop(ExitCode::no_input, templates.error().message);
+    auto text = conf::render_by(*templates, options_.templates_directory, group_,
+                                [&](const auto& set, const auto& file, const auto& values) {
+                                  return templates_.render(set, file, values);
+                                });
+    if (!text) return stop(ExitCode::configuration, text.error().message);
     return *std::move(text);
   }
 

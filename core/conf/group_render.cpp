@@ -74,6 +74,21 @@ Result<std::string> render_builtin(const GroupConf& group) {
   return render(builtin_templates(), file, values);
 }
 
+Result<std::string> render_by(const TemplateSet& templates, const std::string& folder,
+                              const GroupConf& group, const RenderTemplate& render) {
+  FDBPACK_TRY(const std::string values, template_values(group));
+  if (!group.has_connection_string) return std::string();
+  FDBPACK_TRY(const std::string file,
+              choose_template(templates, group.process_class, group.density));
+  auto text = render(templates, file, values);
+  // The renderer's errors begin with the name of the file.
+  if (!text) {
+    return fail(text.error().code, fmt::format("{}/{}", folder, text.error().message));
+  }
+  FDBPACK_TRY_VOID(check_rendered(fmt::format("{}/{}", folder, file), *text));
+  return text;
+}
+
 Status check_rendered(std::string_view source, std::string_view text) {
   const ParsedDocument parsed = parse(text);
   for (const Diagnostic& diagnostic : parsed.diagnostics) {

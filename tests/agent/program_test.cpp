@@ -50,8 +50,9 @@ class Program : public testing::Test {
     return pid;
   }
   std::vector<std::string> monitor(std::vector<std::string> more = {}) {
-    std::vector<std::string> all = {"monitor", "--conffile", dir_.path("f.conf"),
-                                    "--lockfile=" + dir_.path("l.pid"), "--listen", "off"};
+    std::vector<std::string> all = {"monitor",           "--conffile",
+                                    dir_.path("f.conf"), "--lockfile=" + dir_.path("l.pid"),
+                                    "--listen",          "off"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -101,6 +102,44 @@ TEST_F(Program, WrongUsageEndsWithOne) {
           {"monitor", "--conffile", dir_.path("none"), "--lockfile", dir_.path("l2.pid")}, "log")),
       1);
   EXPECT_THAT(test::read_file(dir_.path("log")), HasSubstr("No configuration file at"));
+}
+
+// Somebody else's templates count, are read again when told to, and cannot hurt what runs.
+TEST_F(Program, RunsByTheTemplatesOfAFolder) {
+  std::filesystem::create_directory(dir_.path("templates"));
+  const auto give_template = [&](const std::string& text) {
+    (void)dir_.write("templates/fdbmonitor-conf-storage.inja", text);
+  };
+  const std::string section = "[fdbserver.1]\nrestart_delay = 1\ncommand = " + dir_.path("c") +
+                              "\nplace = {{ processes.0.datadir }}\n";
+  give_template(section);
+  (void)dir_.write("f.json", R"({"processGroups": [{"id": "s-1", "class": "storage",
+      "address": "127.0.0.1", "clusterFile": "/none/fdb.cluster", "dataDirectory": "/none/d"}]})");
+  agent_ = spawn({"run", "--config", dir_.path("f.json"), "--templates", dir_.path("templates"),
+                  "--lockfile", dir_.path("l.pid"), "--listen", "off"},
+                 "log");
+  ASSERT_TRUE(wait([&] { return pids().size() == 1; })) << test::read_file(dir_.path("log"));
+  const int pid = pids().front();
+  EXPECT_THAT(test::read_file(dir_.path("l.pid.state/last-good.conf")),
+              HasSubstr("[fdbserver.s-1]"));
+  EXPECT_THAT(test::read_file(dir_.path("l.pid.state/last-good.conf")),
+              HasSubstr("place = /none/d"));
+
+  give_template("{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}");
+  ::kill(agent_, SIGHUP);
+  ASSERT_TRUE(wait([&] {
+    return test::read_file(dir_.path("log")).find("fdbmonitor-conf-storage.inja") !=
+           std::string::npos;
+  })) << test::read_file(dir_.path("log"));
+  EXPECT_EQ(pids(), std::vector{pid});
+  EXPECT_EQ(::kill(pid, 0), 0);
+
+  give_template(section + "shape = round\n");
+  ::kill(agent_, SIGHUP);
+  EXPECT_TRUE(wait([&] {
+    return test::read_file(dir_.path("l.pid.state/last-good.conf")).find("shape = round") !=
+           std::string::npos;
+  }));
 }
 
 TEST_F(Program, ASecondOneIsRefusedAtOnceAndNamesTheFirst) {

@@ -12,6 +12,7 @@
 #include "fdbpack/conf/group_conf.hpp"
 #include "fdbpack/conf/template.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,15 @@ namespace fdbpack::conf {
 
 // The conf of a group from the templates compiled in. Empty without a connection string.
 [[nodiscard]] Result<std::string> render_builtin(const GroupConf& group);
+
+// As conf::render(), where somebody else's templates may be rendered.
+using RenderTemplate = std::function<Result<std::string>(
+    const TemplateSet& templates, const std::string& file, const std::string& values)>;
+
+// The same from the templates of a folder, and refused by check_rendered(). `folder` is what the
+// reader knows them by.
+[[nodiscard]] Result<std::string> render_by(const TemplateSet& templates, const std::string& folder,
+                                            const GroupConf& group, const RenderTemplate& render);
 
 // Refuses a conf that does not parse, holds no process, holds a process that cannot be started, or
 // has two processes on one port or one data directory. `source` is what the reader knows it by: a
