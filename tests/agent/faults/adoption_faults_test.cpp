@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 namespace fdbpack::test {
 namespace {
@@ -22,7 +23,34 @@ class Fault19 : public AdoptionFault {};
 class Fault25 : public AdoptionFault {};
 class Fault32 : public AgentTest {};
 class Fault48 : public AdoptionFault {};
-class Fault50 : public AdoptionFault {};
+
+class Fault50 : public AdoptionFault {
+ protected:
+  // The state file names a stranger in place of a child that died, and is changed further by
+  // `edit`: the next agent starts a new child.
+  void expect_stranger_left_alone(const std::function<void(nlohmann::json&)>& edit) {
+    ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}}));
+    kill_agent();
+    const Pidfd old(last_pid("a"));
+    ASSERT_TRUE(old.send(SIGKILL));
+    ASSERT_TRUE(old.wait_for_end(kLimit));
+    const pid_t stranger =
+        spawn({{child_program(), "--stamp=" + dir().file("stamps"), "--id=stranger"},
+               marked_environment()});
+    ASSERT_TRUE(wait_for_starts("stranger", 1));
+    auto document = nlohmann::json::parse(read_file(state_file()));
+    document["processes"][0]["pid"] = stranger;
+    document["processes"][0]["start_ticks"] = process_info(stranger).start_ticks;
+    edit(document);
+    write_file(state_file(), document.dump());
+    start_agent();
+    ASSERT_TRUE(wait_for_starts("a", 2));
+    EXPECT_EQ(stop_agent(), 0);
+    EXPECT_TRUE(is_alive(stranger));
+    kill(stranger, SIGKILL);
+    waitpid(stranger, nullptr, 0);
+  }
+};
 
 TEST_F(Fault11, AgentKilledAndRestartedAdoptsChildrenWithoutDuplicates) {
   ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}, {"b", "mode = argv\n"}, {"c", ""}}));
@@ -211,49 +239,13 @@ INSTANTIATE_TEST_SUITE_P(
 
 // After a reboot the numbers in the state file mean other processes.
 TEST_F(Fault50, RecordsOfAnotherBootAreNotBelieved) {
-  ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}}));
-  kill_agent();
-  const Pidfd old(last_pid("a"));
-  ASSERT_TRUE(old.send(SIGKILL));
-  ASSERT_TRUE(old.wait_for_end(kLimit));
-  const pid_t stranger =
-      spawn({{child_program(), "--stamp=" + dir().file("stamps"), "--id=stranger"},
-             marked_environment()});
-  ASSERT_TRUE(wait_for_starts("stranger", 1));
-  auto document = nlohmann::json::parse(read_file(state_file()));
-  document["boot_id"] = "00000000-1111-2222-3333-444444444444";
-  document["processes"][0]["pid"] = stranger;
-  document["processes"][0]["start_ticks"] = process_info(stranger).start_ticks;
-  write_file(state_file(), document.dump());
-  start_agent();
-  ASSERT_TRUE(wait_for_starts("a", 2));
-  EXPECT_EQ(stop_agent(), 0);
-  EXPECT_TRUE(is_alive(stranger));
-  kill(stranger, SIGKILL);
-  waitpid(stranger, nullptr, 0);
+  ASSERT_NO_FATAL_FAILURE(expect_stranger_left_alone(
+      [](nlohmann::json& state) { state["boot_id"] = "00000000-1111-2222-3333-444444444444"; }));
 }
 
 // Even when boot, pid and start time fit: a process without our marker is a stranger.
 TEST_F(Fault50, ProcessWithoutOurMarkerIsNotAdopted) {
-  ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}}));
-  kill_agent();
-  const Pidfd old(last_pid("a"));
-  ASSERT_TRUE(old.send(SIGKILL));
-  ASSERT_TRUE(old.wait_for_end(kLimit));
-  const pid_t stranger =
-      spawn({{child_program(), "--stamp=" + dir().file("stamps"), "--id=stranger"},
-             marked_environment()});
-  ASSERT_TRUE(wait_for_starts("stranger", 1));
-  auto document = nlohmann::json::parse(read_file(state_file()));
-  document["processes"][0]["pid"] = stranger;
-  document["processes"][0]["start_ticks"] = process_info(stranger).start_ticks;
-  write_file(state_file(), document.dump());
-  start_agent();
-  ASSERT_TRUE(wait_for_starts("a", 2));
-  EXPECT_EQ(stop_agent(), 0);
-  EXPECT_TRUE(is_alive(stranger));
-  kill(stranger, SIGKILL);
-  waitpid(stranger, nullptr, 0);
+  ASSERT_NO_FATAL_FAILURE(expect_stranger_left_alone([](nlohmann::json&) {}));
 }
 
 }  // namespace
