@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -339,6 +340,17 @@ TEST_F(LauncherInPod, RunsWithoutAServiceAccount) {
   start_launcher({}, pod_environment(api_port()));
   ASSERT_TRUE(wait_for_starts(id(1), 1));
   EXPECT_TRUE(wait_for_log("there is no token in"));
+}
+
+TEST_F(LauncherInPod, DoesNotWaitForATokenInAPipe) {
+  API_SERVER_OR_SKIP("ok");
+  unlink(dir().file("account/token").c_str());
+  ASSERT_EQ(mkfifo(dir().file("account/token").c_str(), 0600), 0);
+  write_configuration(configuration());
+  start_launcher({}, pod_environment(api_port()));
+  ASSERT_TRUE(wait_for_starts(id(1), 1));
+  EXPECT_TRUE(wait_for_log("there is no token in"));
+  EXPECT_EQ(stop_agent(), 0);
 }
 
 }  // namespace
