@@ -110,7 +110,7 @@ class Program {
   std::optional<posix::LockFile> lock_;
   posix::UniqueFd name_lock_;  // where there is no state directory to lock
   std::optional<PodPlace> pod_;
-  std::optional<http_server::ApiClient> api_;
+  std::optional<http_client::ApiClient> api_;
   std::optional<Launcher> launcher_;
   std::optional<LauncherRoutes> routes_;
   std::optional<http_server::Server> server_;
@@ -249,7 +249,7 @@ void Program::find_api_server() {
     say(Severity::warning, "Labels of the node are not read: FDB_NODE_NAME does not name one");
     pod.node.clear();
   }
-  api_.emplace(io_, http_server::ApiPlace{host, static_cast<std::uint16_t>(*port),
+  api_.emplace(io_, http_client::ApiPlace{host, static_cast<std::uint16_t>(*port),
                                           options_.service_account_dir + "/ca.crt",
                                           options_.service_account_dir + "/token"});
   pod_ = std::move(pod);

@@ -6,6 +6,7 @@
 
 #include "fdbpack/base/instant.hpp"
 #include "fdbpack/base/result.hpp"
+#include "fdbpack/http/message.hpp"
 
 #include <functional>
 #include <string>
@@ -14,7 +15,7 @@
 namespace fdbpack::ports {
 
 struct ApiRequest {
-  std::string method = "GET";
+  http::Method method = http::Method::get;
   std::string target;
   std::string content_type;  // empty: there is no body
   std::string body;

@@ -3,24 +3,23 @@
 // Speaks to the Kubernetes API server: TLS with the cluster's authority, a bearer token, one
 // connection per call.
 //
-//   resolve ─> connect ─> handshake ─> request ─> head ─> body, or line after line ─> closed
-//   └──────────────────────────── one deadline over all of it ───────────────────────┘
+//   connect ─> request ─> answer, or line after line ─> closed
+//   └────────────── one deadline over all of it ─────────────┘
 //
 // Authority and token are read for every call: both are renewed while we run.
 #pragma once
 
-#include "adapters/http/task_group.hpp"
+#include "fdbpack/http/endpoint.hpp"
 #include "ports/api_server.hpp"
 
 #include <boost/asio/io_context.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>
 
-namespace fdbpack::http_server {
+namespace fdbpack::http_client {
 
 struct ApiPlace {
   std::string host;  // an address or a name
@@ -32,23 +31,20 @@ struct ApiPlace {
 class ApiClient final : public ports::ApiServer {
  public:
   ApiClient(boost::asio::io_context& io, ApiPlace place);
-  ~ApiClient() override;  // after stop() has called back, or when nothing is under way
+  ~ApiClient() override;  // gives up all calls: nothing is told any more
 
   void send(ports::ApiRequest request, OnReply on_reply) override;
   void watch(ports::ApiRequest request, OnLine on_line, OnReply on_end) override;
 
-  // Ends what is under way, each call with an error, then calls back.
-  void stop(std::function<void()> on_stopped);
-
  private:
-  class Call;
+  struct Call;
   void start(ports::ApiRequest request, OnLine on_line, OnReply on_reply);
+  void finish(const std::shared_ptr<Call>& call, Result<ports::ApiReply> reply);
 
   boost::asio::io_context& io_;
-  ApiPlace place_;
+  const ApiPlace place_;
+  const http::Endpoint endpoint_;
   std::set<std::shared_ptr<Call>> calls_;
-  bool is_stopping_ = false;
-  TaskGroup tasks_;
 };
 
-}  // namespace fdbpack::http_server
+}  // namespace fdbpack::http_client

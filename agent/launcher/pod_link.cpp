@@ -81,7 +81,7 @@ void PodLink::write() {
   if (clock_.now() < not_before_) return alarm_->set(not_before_);
   is_writing_ = true;
   ports::ApiRequest request;
-  request.method = "PATCH";
+  request.method = http::Method::patch;
   request.target = pods_of(place_) + "/" + place_.pod + "?fieldManager=fdb-kubernetes-monitor";
   request.content_type = "application/merge-patch+json";
   request.body = wire::write_annotation_patch(annotations);

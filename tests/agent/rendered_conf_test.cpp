@@ -2,11 +2,9 @@
 #include "agent/rendered_conf.hpp"
 
 #include "fdbpack/conf/monitor_conf.hpp"
+#include "tests/support/files.hpp"
 
 #include <gmock/gmock.h>
-
-#include <fstream>
-#include <iterator>
 
 namespace fdbpack::agent {
 namespace {
@@ -110,9 +108,8 @@ TEST(RenderedConf, WithoutItsLastParameterItIsNotTheBeginningOfTheOneBefore) {
 }
 
 TEST(RenderedConf, TheExampleThatIsShippedIsGood) {
-  std::ifstream file(FDBPACK_SOURCE_DIR "/packaging/examples/fdbpack-agent.json");
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  const auto conf = render_conf(text);
+  const auto conf =
+      render_conf(test::read_file(FDBPACK_SOURCE_DIR "/packaging/examples/fdbpack-agent.json"));
   ASSERT_TRUE(conf) << conf.error().message;
   for (const auto* section :
        {"[fdbserver.storage-1-1]", "[fdbserver.storage-1-2]", "[fdbserver.log-1]"}) {

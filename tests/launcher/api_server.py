@@ -18,8 +18,12 @@ import os
 import ssl
 import sys
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support/python"))
+from waits import Changes, wait_for
 
 FOLDER = sys.argv[1]
 LOCK = threading.Lock()
@@ -59,8 +63,7 @@ class Handler(BaseHTTPRequestHandler):
             file.write(json.dumps(entry) + "\n")
         behaviour = read("behaviour").strip()
         if behaviour == "hang":
-            while read("behaviour").strip() == "hang":
-                time.sleep(0.02)
+            wait_for("another behaviour", lambda: read("behaviour").strip() != "hang", Changes(FOLDER))
             self.close_connection = True
             return True
         if behaviour == "500":
@@ -89,12 +92,17 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.flush()
         sent = None
-        while read("behaviour").strip() == "ok":
+
+        def send_news():
+            nonlocal sent
+            if read("behaviour").strip() != "ok":
+                return True
             now = read("objects/" + name)
             if now != sent:
                 self.chunk(json.dumps({"type": "MODIFIED", "object": json.loads(now)}) + "\n")
                 sent = now
-            time.sleep(0.02)
+            return False
+        wait_for("another behaviour", send_news, Changes(FOLDER, path("objects")))
         self.close_connection = True
 
     def do_GET(self):

@@ -4,9 +4,8 @@
 // it.
 #include "tests/launcher/fixture.hpp"
 
-#include <arpa/inet.h>
 #include <signal.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -292,20 +291,12 @@ TEST_F(LauncherInPod, RunsWithoutAServerThatListens) {
 }
 
 TEST_F(LauncherInPod, RunsWhenNobodyAcceptsTheConnection) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  ASSERT_EQ(listen(fd, 8), 0);
-  ASSERT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const DeafServer server;
   write_file(dir().file("account/token"), "t");
   write_configuration(configuration());
-  start_launcher({}, pod_environment(ntohs(address.sin_port)));
+  start_launcher({}, pod_environment(server.port()));
   EXPECT_TRUE(wait_for_starts(id(1), 1));
   EXPECT_EQ(stop_agent(), 0);
-  close(fd);
 }
 
 TEST_F(LauncherInPod, ReadsTheTokenAgainWhenItHasExpired) {
@@ -339,6 +330,17 @@ TEST_F(LauncherInPod, RunsWithoutAServiceAccount) {
   start_launcher({}, pod_environment(api_port()));
   ASSERT_TRUE(wait_for_starts(id(1), 1));
   EXPECT_TRUE(wait_for_log("there is no token in"));
+}
+
+TEST_F(LauncherInPod, DoesNotWaitForATokenInAPipe) {
+  API_SERVER_OR_SKIP("ok");
+  unlink(dir().file("account/token").c_str());
+  ASSERT_EQ(mkfifo(dir().file("account/token").c_str(), 0600), 0);
+  write_configuration(configuration());
+  start_launcher({}, pod_environment(api_port()));
+  ASSERT_TRUE(wait_for_starts(id(1), 1));
+  EXPECT_TRUE(wait_for_log("there is no token in"));
+  EXPECT_EQ(stop_agent(), 0);
 }
 
 }  // namespace

@@ -388,20 +388,13 @@ TEST_F(Launcher, TakesTheOtherHalfOfItsMetricsPortWhenItComesFree) {
   if (probe >= 0) close(probe);
   if (outcome != 0) GTEST_SKIP() << "there is no ::1 on this machine";
 
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  ASSERT_EQ(listen(fd, 8), 0);
-  ASSERT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  const std::string number = std::to_string(ntohs(address.sin_port));
+  DeafServer four;
+  const std::string number = std::to_string(four.port());
   write_configuration(configuration());
   start_launcher({"--listen-address=localhost:" + number});
   ASSERT_TRUE(wait_for_log("Serving metrics on ::1 port " + number));
   EXPECT_TRUE(wait_for_log("not served at every address, it is tried again: listening on 127"));
-  close(fd);
+  four.close();
   ASSERT_TRUE(wait_for_log("Serving metrics on 127.0.0.1 port " + number, 0, Seconds(60)));
   EXPECT_EQ(get("/livez").status, 200);
 }

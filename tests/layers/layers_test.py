@@ -23,7 +23,7 @@ CORE_MODULES = {
     "sidecar": {"base", "http", "model"},
     "conf": {"base", "model"},
     "place": {"base", "model"},
-    "launcher": {"base", "model", "conf"},
+    "launcher": {"base", "metrics", "model", "conf"},
     "supervise": {"base", "model", "conf"},
     "cluster": {"base", "model", "place"},
     "reconcile": {"base", "model", "conf", "place", "supervise", "cluster"},

@@ -12,17 +12,17 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support/python"))
+from checks import Skip, free_port, need, run, run_part
 from manifests import check_manifests
-from support import Skip, expect, need, pid_of, run, status, wait_for
+from support import pid_of, status, wait_for_process
+from waits import Changes, Life, expect, wait_for
 
-SKIP = 77
 UID = 123456
 SLEEPER = "child.1"
 
@@ -75,12 +75,6 @@ def conf_text(port):
     return text
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 class Container:
     """The image, running with its own entry point and command; ended at the end of the `with`."""
 
@@ -104,11 +98,9 @@ class Container:
         return found.stdout.split()
 
     def agent(self):
-        """Its pid as seen from outside, once it is up."""
-        def probe():
-            expect(self.process.poll() is None, "the container ended")
-            return (self.children("-x", "fdbpack-agent") or [None])[0]
-        return wait_for("the agent starts", probe)
+        """Its pid as seen from outside."""
+        (pid,) = self.children("-x", "fdbpack-agent")
+        return pid
 
     def kill(self, pid, name):
         run("nsenter", "-t", self.agent(), "-p", "kill", "-" + name, pid)
@@ -145,14 +137,15 @@ def test_run(build, source, folder):
     state = conf / "fdbmonitor.lockfile.state"
     sections = [SLEEPER] + ([f"fdbserver.{port}"] if port else [])
     with Container(folder / "root", conf, data, json_of(lines, "ENTRYPOINT") + json_of(lines, "CMD")) as container:
-        before = {each: wait_for(f"{each} runs", lambda: pid_of(state, each)) for each in sections}
+        before = {each: wait_for_process(container.process, state, each) for each in sections}
         check_confined(container.agent())
         expect(status(state)["agent"]["pid"] == 1, "the agent is not process 1")
         if port:
-            wait_for("fdbserver joins its cluster", lambda: "joined" in str(status(state)["processes"][sections[1]]))
+            wait_for("fdbserver joins its cluster", lambda: "joined" in str(status(state)["processes"][sections[1]]),
+                     Changes(state), Life(container.process))
         for each in sections:
             container.kill(before[each], "KILL")
-            wait_for(f"{each} runs again", lambda: pid_of(state, each) not in (None, before[each]))
+            wait_for_process(container.process, state, each, but=before[each])
         os.kill(int(container.agent()), signal.SIGTERM)
         code = container.process.wait(60)
     expect(code == 0, f"the container ended with {code}")
@@ -181,21 +174,5 @@ def test_manifests(build, source, folder):
     check_manifests(yaml, source / "packaging/container/kubernetes", build / "bin/fdbpack-agent", folder)
 
 
-def main():
-    name, build, source = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        try:
-            {"run": test_run, "dockerfile": test_dockerfile, "manifests": test_manifests}[name](
-                build, source, Path(folder))
-        except Skip as reason:
-            print(f"skipped: {reason}")
-            return SKIP
-        except AssertionError as failure:
-            print(f"FAILED: {failure}")
-            return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_part({"run": test_run, "dockerfile": test_dockerfile, "manifests": test_manifests}))

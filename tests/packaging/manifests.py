@@ -3,7 +3,8 @@
 import json
 import re
 
-from support import expect, run
+from checks import run
+from waits import expect
 
 # Field, and what may be below it: a table of fields, [a table] for each of a list, or None for any value.
 VALUE_FROM = {"fieldRef": {"fieldPath": None}}

@@ -8,13 +8,14 @@ import json
 import os
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from support import Skip, check_supervision, expect, install, need, run
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support/python"))
+from checks import Skip, need, run, run_part
+from support import check_supervision, install
+from waits import expect
 
-SKIP = 77
 FILES = """
 usr/bin/fdbpack usr/bin/fdbpack-agent usr/lib/systemd/system/fdbpack-agent.service usr/lib/sysusers.d/fdbpack.conf
 usr/lib/tmpfiles.d/fdbpack.conf usr/share/man/man8/fdbpack-agent.8 usr/share/fdbpack/templates/fdbmonitor-conf.inja
@@ -115,21 +116,5 @@ def test_examples(build, source, folder):
     expect(options == {"FDBPACK_AGENT_MODE": "monitor", "FDBPACK_AGENT_OPTIONS": ""}, f"options: {options}")
 
 
-def main():
-    name, build, source = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        try:
-            {"install": test_install, "deb": test_deb, "man": test_man, "examples": test_examples}[name](
-                build, source, Path(folder))
-        except Skip as reason:
-            print(f"skipped: {reason}")
-            return SKIP
-        except AssertionError as failure:
-            print(f"FAILED: {failure}")
-            return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_part({"install": test_install, "deb": test_deb, "man": test_man, "examples": test_examples}))

@@ -11,8 +11,8 @@
 
 namespace fdbpack::test {
 
-// Not by a stream: a process that ends while its file in /proc is read makes read() fail with ESRCH,
-// and a stream buffer throws for that.
+// Not by a stream: a process that ends while its file in /proc is read makes read() fail with
+// ESRCH, and a stream buffer throws for that.
 std::string read_file(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return "";

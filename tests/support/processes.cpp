@@ -225,19 +225,25 @@ int run_to_end(const std::vector<std::string>& argv) {
   return WEXITSTATUS(status);
 }
 
-int free_port() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+DeafServer::DeafServer() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   void* untyped = &address;
   socklen_t size = sizeof address;
-  if (bind(fd, static_cast<sockaddr*>(untyped), size) != 0 ||
-      getsockname(fd, static_cast<sockaddr*>(untyped), &size) != 0) {
-    throw std::system_error(errno, std::generic_category(), "free_port");
+  if (bind(fd_, static_cast<sockaddr*>(untyped), size) != 0 || listen(fd_, 8) != 0 ||
+      getsockname(fd_, static_cast<sockaddr*>(untyped), &size) != 0) {
+    throw std::system_error(errno, std::generic_category(), "listening");
   }
-  close(fd);
-  return ntohs(address.sin_port);
+  port_ = ntohs(address.sin_port);
+}
+
+void DeafServer::close() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+int free_port() {
+  return DeafServer().port();
 }
 
 }  // namespace fdbpack::test

@@ -80,6 +80,22 @@ struct SpawnRequest {
 // Runs to its end; its exit code, or -1.
 int run_to_end(const std::vector<std::string>& argv);
 
+// Listens on a port of 127.0.0.1 of its own, and answers nobody.
+class DeafServer {
+ public:
+  DeafServer();
+  ~DeafServer() { close(); }
+  DeafServer(const DeafServer&) = delete;
+  DeafServer& operator=(const DeafServer&) = delete;
+
+  [[nodiscard]] int port() const { return port_; }
+  void close();
+
+ private:
+  int fd_;
+  int port_ = 0;
+};
+
 // A port of 127.0.0.1 that was free a moment ago.
 [[nodiscard]] int free_port();
 

@@ -7,12 +7,15 @@ without other units needs.
 import json
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import time
 from pathlib import Path
 
-DEADLINE = time.monotonic() + 100  # of all waits together: ctest's limit must not hit before cleanup
-POLL_S = 0.05
+from checks import Skip, need
+from waits import DEADLINE, CgroupState, Changes, Life, Message, Output, expect, wait_for
+
 UNIT = "fdbpack-agent.service"
 PROGRAM = "/usr/bin/fdbpack-agent"
 
@@ -43,26 +46,6 @@ RuntimeDirectoryPreserve=yes
 """}
 
 
-class Skip(Exception):
-    """The reason why nothing can be tested here."""
-
-
-def wait_for(what, probe):
-    """What probe() returns, once it is neither None nor False."""
-    while True:
-        result = probe()
-        if result is not None and result is not False:
-            return result
-        if time.monotonic() > DEADLINE:
-            raise AssertionError(f"waited in vain: {what}")
-        time.sleep(POLL_S)
-
-
-def expect(holds, what):
-    if not holds:
-        raise AssertionError(what)
-
-
 def cgroup_root():
     for root in (Path("/sys/fs/cgroup/unified"), Path("/sys/fs/cgroup")):
         if (root / "cgroup.procs").is_file():
@@ -76,9 +59,7 @@ def check_host():
     for path in ("/lib/systemd/systemd", "/etc/machine-id"):
         if not Path(path).exists():
             raise Skip(f"no {path}")
-    for tool in ("unshare", "nsenter", "setpriv", "pgrep", "systemctl", "systemd-sysusers", "systemd-tmpfiles"):
-        if not shutil.which(tool):
-            raise Skip(f"no {tool}")
+    need("unshare", "nsenter", "setpriv", "pgrep", "systemctl", "systemd-sysusers", "systemd-tmpfiles")
     tried = subprocess.run(["unshare", "--cgroup", "--pid", "--fork", "--mount", "--uts", "--ipc", "--mount-proc",
                             "mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"], capture_output=True, text=True)
     if tried.returncode != 0:
@@ -95,7 +76,7 @@ class Machine:
     """Ends, with all that it started, at the end of the `with`."""
 
     def __init__(self, agent, source, folder, conf, sections):
-        self.folder, self.sections = folder, sections
+        self.folder, self.sections, self.state = folder, sections, folder / "lib/fdbpack"
         self.drop_in = folder / "units" / (UNIT + ".d") / "test.conf"
         for part in ("etc/foundationdb", "lib", "log", "local/bin", "units"):
             (folder / part).mkdir(parents=True)
@@ -133,12 +114,10 @@ class Machine:
         try:
             if not (self.cgroup / "cgroup.kill").exists():
                 raise Skip("this kernel has no cgroup.kill")
-            boot = Path(__file__).parent / "boot"
-            with (self.folder / "boot.log").open("wb") as log:
-                self.booted = subprocess.Popen([boot, self.cgroup, self.folder], stdin=subprocess.DEVNULL,
-                                               stdout=log, stderr=log)
-            self.init = wait_for("systemd starts", self.find_init)
-            wait_for("systemd answers", lambda: self.run("systemctl", "is-active", "t.target").returncode == 0)
+            self.init = self.boot()
+            self.unit_log = subprocess.Popen(
+                ["nsenter", "-t", self.init, "-a", "journalctl", "--follow", "--no-tail", "--output=cat", f"UNIT={UNIT}"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
             made = self.run("systemd-tmpfiles", "--create", "/mnt/tmpfiles.conf")
             expect(made.returncode == 0, f"systemd-tmpfiles: {made.stderr}")
         except BaseException:
@@ -149,18 +128,34 @@ class Machine:
     def __exit__(self, *_):
         if (self.cgroup / "cgroup.kill").exists():
             (self.cgroup / "cgroup.kill").write_text("1")
-        if hasattr(self, "booted"):
-            self.booted.wait(10)
-        until = time.monotonic() + 10
-        while "populated 1" in (self.cgroup / "cgroup.events").read_text() and time.monotonic() < until:
-            time.sleep(POLL_S)
+        for process in ("booted", "unit_log"):
+            if hasattr(self, process):
+                getattr(self, process).wait(10)
+        CgroupState(self.cgroup).wait_for("populated 0", until=time.monotonic() + 10)
         for folder, _, _ in os.walk(self.cgroup, topdown=False):
             os.rmdir(folder)
 
-    def find_init(self):
-        expect(self.booted.poll() is None, "systemd ended at once")
-        found = subprocess.run(["pgrep", "-P", str(self.booted.pid), "-x", "systemd"], capture_output=True, text=True)
-        return found.stdout.strip() or None
+    def boot(self):
+        """The pid of systemd, which tells that it is up as a service would."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+            listener.setblocking(False)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            listener.bind(str(self.folder / "notify"))
+            with (self.folder / "boot.log").open("wb") as log:
+                self.booted = subprocess.Popen([Path(__file__).parent / "boot", self.cgroup, self.folder],
+                                               stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+            def sender_of_ready():
+                try:
+                    text, credentials, _, _ = listener.recvmsg(4096, socket.CMSG_SPACE(struct.calcsize("3i")))
+                except BlockingIOError:
+                    return None
+                return str(struct.unpack("3i", credentials[0][2])[0]) if b"READY=1" in text.split(b"\n") else None
+            return wait_for("systemd is up", sender_of_ready, Message(listener), Life(self.booted))
+
+    def wait_for(self, what, probe):
+        """Looks again whenever systemd tells something about the unit: it does at each change, with its debug level."""
+        return wait_for(what, probe, Output(self.unit_log))
 
     def run(self, *command):
         return subprocess.run(["nsenter", "-t", self.init, "-a", *command], capture_output=True, text=True,
@@ -181,31 +176,33 @@ class Machine:
         def probe():
             pid = self.agent()
             return pid if pid and pid not in ("0", before) else None
-        return wait_for(f"an agent after {before}", probe)
+        return self.wait_for(f"an agent after {before}", probe)
 
     def processes(self, agent):
         """The processes as this agent tells them, once all of them run."""
         def probe():
             try:
-                status = json.loads((self.folder / "lib/fdbpack/status.json").read_text())
+                status = json.loads((self.state / "status.json").read_text())
             except FileNotFoundError:
                 return None
             found = status["processes"]
             runs = str(status["agent"]["pid"]) == agent and len(found) == len(self.sections)
             return found if runs and all(each.get("pid") for each in found.values()) else None
-        return wait_for(f"agent {agent} tells of {len(self.sections)} processes", probe)
+        return wait_for(f"agent {agent} tells of {len(self.sections)} processes", probe, Changes(self.state))
 
-    def forget_state(self, agent):
-        """Removes the state file behind the agent's back, which then cannot write it again: it is stopped."""
-        state = self.folder / "lib/fdbpack/state.json"
-        wait_for("the state is written", state.exists)
-        self.run("kill", "-STOP", agent)
-        wait_for("the agent stops", lambda: self.run("ps", "-o", "stat=", "-p", agent).stdout.startswith("T"))
-        state.unlink()
+    def kill_without_state(self, agent):
+        """Removes the state file behind the agent's back, which is frozen and cannot write it again before it dies."""
+        cgroup = self.cgroup / self.show("ControlGroup").lstrip("/")
+        wait_for("the state is written", (self.state / "state.json").exists, Changes(self.state))
+        (cgroup / "cgroup.freeze").write_text("1")
+        CgroupState(cgroup).wait_for("frozen 1")
+        (self.state / "state.json").unlink()
+        self.run("kill", "-KILL", agent)
+        (cgroup / "cgroup.freeze").write_text("0")
 
     def wait_for_stored(self):
-        wait_for("a pidfd of each process is stored",
-                 lambda: self.show("NFileDescriptorStore") == str(len(self.sections)))
+        self.wait_for("a pidfd of each process is stored",
+                      lambda: self.show("NFileDescriptorStore") == str(len(self.sections)))
 
     def environment(self, pid):
         """What the process was started with."""
@@ -228,7 +225,7 @@ class Machine:
                 if not sent:
                     return None
             return True
-        wait_for(f"notifications {wanted}", probe)
+        self.wait_for(f"notifications {wanted}", probe)
 
     def last_words(self):
         if not hasattr(self, "init"):

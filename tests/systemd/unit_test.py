@@ -9,16 +9,17 @@ the sandbox is shown to suit it.
 """
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from machine import UNIT, Machine, Skip, check_host, expect, wait_for
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support/python"))
+from checks import SKIP, Skip, free_port
+from machine import UNIT, Machine, check_host
+from waits import Changes, expect, wait_for
 
-SKIP = 77
 SLEEPERS = ["child.0", "child.1", "child.2"]
 HIDDEN = ("/tmp/", "/var/tmp/", "/home/", "/root/", "/run/", "/usr/local/", "/var/lib/", "/var/log/")
 
@@ -33,12 +34,6 @@ def fdb_programs():
     if found[0].startswith(HIDDEN):
         return None, f"{found[0]} cannot be seen from inside the sandbox"
     return found, None
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def conf_text(programs, port):
@@ -94,7 +89,8 @@ def check_fdbserver(machine, fdbcli):
     ask("writemode on; set key value")
     expect("value" in ask("get key").stdout, "what was written cannot be read")
 
-    wait_for("fdbserver measures its machine", lambda: 'Type="MachineMetrics"' in traces(machine))
+    wait_for("fdbserver measures its machine", lambda: 'Type="MachineMetrics"' in traces(machine),
+             Changes(machine.folder / "log/foundationdb"))
     bad = complaints(machine)
     expect(not bad, f"fdbserver is not content: {bad[:5]}")
     print("fdbserver in the sandbox: a database was made and used")
@@ -113,7 +109,7 @@ def test_reload(machine, agent):
     since = len(machine.journal("_PID=1"))
     machine.systemctl("reload", UNIT)
     machine.wait_for_notifications(agent, since, ["RELOADING=1, MONOTONIC_USEC=", "READY=1"])
-    wait_for("the unit is active again", lambda: machine.agent() == agent)
+    machine.wait_for("the unit is active again", lambda: machine.agent() == agent)
     print("systemctl reload: RELOADING, READY")
 
 
@@ -121,7 +117,7 @@ def test_watchdog(machine, agent, first):
     def fed_at():
         return int(machine.show("WatchdogTimestampMonotonic"))
     restarts, start = machine.show("NRestarts"), fed_at()
-    wait_for("the watchdog is fed for 5 s", lambda: fed_at() >= start + 5_000_000)
+    machine.wait_for("the watchdog is fed for 5 s", lambda: fed_at() >= start + 5_000_000)
     expect(machine.show("NRestarts") == restarts and machine.agent() == agent, "the watchdog was not fed in time")
 
     machine.run("kill", "-STOP", agent)
@@ -134,7 +130,7 @@ def test(machine, programs):
     machine.systemctl("start", UNIT)
     agent = machine.wait_for_agent_after("0")
     first = pids(machine.processes(agent))
-    wait_for("a status text", lambda: machine.show("StatusText"))
+    machine.wait_for("a status text", lambda: machine.show("StatusText") or None)
     machine.wait_for_stored()
     expect_sandboxed(machine, agent)
     expect_sandboxed(machine, first[SLEEPERS[0]])
@@ -145,8 +141,9 @@ def test(machine, programs):
     # More often than systemd's usual limit of five starts in ten seconds.
     for i in range(7):
         if i % 3 == 2:
-            machine.forget_state(agent)
-        machine.run("kill", "-KILL", agent)
+            machine.kill_without_state(agent)
+        else:
+            machine.run("kill", "-KILL", agent)
         agent = machine.wait_for_agent_after(agent)
         expect_kept(machine, agent, first, f"kill {i}")
     test_reload(machine, agent)
@@ -168,7 +165,7 @@ def test(machine, programs):
     # How the manual says that the processes are stopped, too.
     machine.systemctl("stop", UNIT)
     machine.systemctl("kill", "--kill-who=all", "--signal=SIGTERM", UNIT)
-    wait_for("the processes end", lambda: not machine.run("pgrep", "-x", "sleep").stdout)
+    machine.wait_for("the processes end", lambda: not machine.run("pgrep", "-x", "sleep").stdout)
 
 
 def main():

@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support/python"))
+from checks import SKIP
 from machine import UNIT, derive_unit
 
 EXPOSURE_MAX = 2.0  # of 10
@@ -19,7 +21,7 @@ EXPOSURE_MAX = 2.0  # of 10
 def main():
     if not shutil.which("systemd-analyze"):
         print("skipped: no systemd-analyze")
-        return 77
+        return SKIP
     agent, source = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         unit = Path(folder) / UNIT

@@ -13,6 +13,15 @@ namespace {
 
 using std::chrono_literals::operator""ms;
 
+// Of everything that a client may be slow with.
+http::Limits with_deadlines(std::chrono::milliseconds deadline) {
+  http::Limits limits;
+  limits.header_deadline = deadline;
+  limits.request_deadline = deadline;
+  limits.idle_deadline = deadline;
+  return limits;
+}
+
 TEST_F(HttpServerTest, RefusesWhatIsNoRequest) {
   start();
   const std::string post = "POST /echo HTTP/1.1\r\nHost: x\r\n";
@@ -105,11 +114,7 @@ TEST_F(HttpServerTest, AnswersNothingBehindABadRequest) {
 }
 
 TEST_F(HttpServerTest, TellsAClientThatIsTooSlow) {
-  http::Limits limits;
-  limits.header_deadline = 400ms;
-  limits.request_deadline = 400ms;
-  limits.idle_deadline = 400ms;
-  start(limits);
+  start(with_deadlines(400ms));
   Client half(port_);
   half.send("GET /livez HTT");
   EXPECT_EQ(half.receive().status, 408);
@@ -128,12 +133,8 @@ TEST_F(HttpServerTest, TellsAClientThatIsTooSlow) {
 
 // A connection in use outlives its idle deadline, and pipelining its header deadline.
 TEST_F(HttpServerTest, KeepsConnectionsThatAreUsed) {
-  http::Limits limits;
   // Long enough for a machine that is busy with other things.
-  limits.header_deadline = 1000ms;
-  limits.request_deadline = 1000ms;
-  limits.idle_deadline = 1000ms;
-  start(limits);
+  start(with_deadlines(1000ms));
   Client used(port_);
   Client posting(port_);
   Client pipelining(port_);

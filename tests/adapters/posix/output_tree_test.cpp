@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/posix/output_tree.hpp"
 
+#include "tests/support/files.hpp"
 #include "tests/support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -16,9 +17,7 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 
 namespace fdbpack::posix {
 namespace {
@@ -44,8 +43,7 @@ class OutputTree : public testing::Test {
     return hash ? ErrorCode::internal : hash.error().code;
   }
   [[nodiscard]] std::string read(const std::string& name) const {
-    std::ifstream stream(dir_.path() / "out" / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    return test::read_file(dir_.file("out/" + name));
   }
   [[nodiscard]] unsigned mode(const std::string& name) const {
     struct ::stat info {};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "adapters/posix/steady_clock.hpp"
+#include "tests/support/files.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
@@ -15,7 +16,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <sstream>
 #include <string>
 
 namespace fdbpack::test {
@@ -44,13 +44,6 @@ class TempDir {
  private:
   std::string path_;
 };
-
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // Runs the loop until `is_done`, at most ten seconds.
 [[nodiscard]] inline bool run_until(boost::asio::io_context& io,

@@ -18,8 +18,8 @@ class EtcdServer {
   // Why there can be no etcd here; nothing: there can.
   [[nodiscard]] static std::optional<std::string> reason_to_skip();
 
-  // Returns when it answers. `more` are further options; URLs of clients may be replaced.
-  explicit EtcdServer(std::vector<std::string> more = {}, std::string client_url = {});
+  // Returns when it is ready. `more` are further options.
+  explicit EtcdServer(std::vector<std::string> more = {});
   ~EtcdServer();
   EtcdServer(const EtcdServer&) = delete;
   EtcdServer& operator=(const EtcdServer&) = delete;
@@ -35,11 +35,8 @@ class EtcdServer {
   std::string ask(const std::string& path, const std::string& body) const;
 
  private:
-  [[nodiscard]] bool answers() const;
-
   support::TempDir folder_;
   std::vector<std::string> more_;
-  std::string client_url_;
   pid_t pid_ = -1;
 };
 

@@ -2,6 +2,7 @@
 //
 // What can happen to a file, with real files.
 #include "tests/adapters/store/store_world.hpp"
+#include "tests/support/files.hpp"
 
 #include <gmock/gmock.h>
 #include <sqlite3.h>
@@ -20,7 +21,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 namespace fdbpack::test {
 namespace {
@@ -29,11 +29,6 @@ namespace fs = std::filesystem;
 using store::SqliteOptions;
 using store::SqliteStore;
 using testing::HasSubstr;
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void overwrite(const std::string& path, std::size_t at, const std::string& bytes) {
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
@@ -140,13 +135,13 @@ TEST_F(SqliteStoreTest, OthersMayReadMeanwhileForABackup) {
 TEST_F(SqliteStoreTest, RefusesAFileOfANewerFormatAndLeavesItAlone) {
   fill(1);
   OtherProgram(options.path).run("PRAGMA user_version = 7");
-  const std::string before = bytes_of(options.path);
+  const std::string before = read_file(options.path);
   options.sets_corrupt_aside = true;
   const auto opened = try_to_open();
   ASSERT_FALSE(opened);
   EXPECT_EQ(to_string(opened.error().code), to_string(ErrorCode::unsupported));
   EXPECT_THAT(opened.error().message, HasSubstr("format 7"));
-  EXPECT_EQ(bytes_of(options.path), before);
+  EXPECT_EQ(read_file(options.path), before);
 }
 
 TEST_F(SqliteStoreTest, RefusesADatabaseOfSomebodyElse) {
@@ -177,22 +172,22 @@ class DamagedStoreTest : public SqliteStoreTest, public testing::WithParamInterf
 TEST_P(DamagedStoreTest, IsLeftAloneAndThenSetAside) {
   fill();
   GetParam().act(options.path);
-  const std::string before = bytes_of(options.path);
-  const std::string log_before = bytes_of(options.path + "-wal");
+  const std::string before = read_file(options.path);
+  const std::string log_before = read_file(options.path + "-wal");
   for (int start = 0; start < 2; ++start) {  // restarting does not help
     const auto opened = try_to_open();
     ASSERT_FALSE(opened);
     EXPECT_EQ(to_string(opened.error().code), to_string(ErrorCode::corrupt));
     EXPECT_THAT(opened.error().message, HasSubstr(options.path));
     EXPECT_THAT(opened.error().message, HasSubstr("--recover"));
-    EXPECT_EQ(bytes_of(options.path), before);
+    EXPECT_EQ(read_file(options.path), before);
     EXPECT_TRUE(set_aside().empty());
   }
   options.sets_corrupt_aside = true;
   open();
   ASSERT_FALSE(store->kept_as().empty());
-  EXPECT_EQ(bytes_of(store->kept_as()), before);
-  EXPECT_EQ(bytes_of(store->kept_as() + "-wal"), log_before);
+  EXPECT_EQ(read_file(store->kept_as()), before);
+  EXPECT_EQ(read_file(store->kept_as() + "-wal"), log_before);
   EXPECT_TRUE(loop.load(*store)->entries.empty());
   ASSERT_TRUE(loop.commit(*store, put("a", "1")));
   close();
@@ -228,7 +223,7 @@ TEST_F(SqliteStoreTest, NoticesAByteThatChangedInsideAValue) {
   open();
   ASSERT_TRUE(loop.commit(*store, put("clusters/one/spec", "generation seven")));
   close();
-  const std::string bytes = bytes_of(options.path);
+  const std::string bytes = read_file(options.path);
   const auto at = bytes.find("generation seven");
   ASSERT_NE(at, std::string::npos);
   overwrite(options.path, at + 11, "e");

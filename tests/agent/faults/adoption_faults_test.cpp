@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 namespace fdbpack::test {
 namespace {
@@ -22,7 +23,34 @@ class Fault19 : public AdoptionFault {};
 class Fault25 : public AdoptionFault {};
 class Fault32 : public AgentTest {};
 class Fault48 : public AdoptionFault {};
-class Fault50 : public AdoptionFault {};
+
+class Fault50 : public AdoptionFault {
+ protected:
+  // The state file names a stranger in place of a child that died, and is changed further by
+  // `edit`: the next agent starts a new child.
+  void expect_stranger_left_alone(const std::function<void(nlohmann::json&)>& edit) {
+    ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}}));
+    kill_agent();
+    const Pidfd old(last_pid("a"));
+    ASSERT_TRUE(old.send(SIGKILL));
+    ASSERT_TRUE(old.wait_for_end(kLimit));
+    const pid_t stranger =
+        spawn({{child_program(), "--stamp=" + dir().file("stamps"), "--id=stranger"},
+               marked_environment()});
+    ASSERT_TRUE(wait_for_starts("stranger", 1));
+    auto document = nlohmann::json::parse(read_file(state_file()));
+    document["processes"][0]["pid"] = stranger;
+    document["processes"][0]["start_ticks"] = process_info(stranger).start_ticks;
+    edit(document);
+    write_file(state_file(), document.dump());
+    start_agent();
+    ASSERT_TRUE(wait_for_starts("a", 2));
+    EXPECT_EQ(stop_agent(), 0);
+    EXPECT_TRUE(is_alive(stranger));
+    kill(stranger, SIGKILL);
+    waitpid(stranger, nullptr, 0);
+  }
+};
 
 TEST_F(Fault11, AgentKilledAndRestartedAdoptsChildrenWithoutDuplicates) {
   ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}, {"b", "mode = argv\n"}, {"c", ""}}));
@@ -155,42 +183,21 @@ TEST_F(Fault25, AgentKilledWhileItStartsChildrenDoublesNone) {
 // In a pid namespace of its own the number of a dead child is given to a stranger before the next
 // agent comes: it must be neither adopted nor signalled, and the child is started anew.
 TEST_F(Fault32, PidThatIsUsedAnewIsNotMistakenForTheChild) {
-  if (run_to_end({"unshare", "--pid", "--fork", "--mount-proc", "sh", "-c",
-                  "echo 100 >/proc/sys/kernel/ns_last_pid"}) != 0) {
-    GTEST_SKIP() << "needs a pid namespace and ns_last_pid: run as root";
+  const std::vector<std::string> alone{"unshare",      "--pid",        "--fork",
+                                       "--mount-proc", "--kill-child", "python3"};
+  auto tried = alone;
+  tried.insert(tried.end(), {"-c", "open('/proc/sys/kernel/ns_last_pid', 'w').write('100')"});
+  if (run_to_end(tried) != 0) {
+    GTEST_SKIP() << "needs a pid namespace, ns_last_pid and python3: run as root";
   }
   write_conf({{"a", ""}});
-  write_file(dir().file("script"),
-             "cd \"$WORK\"\n"
-             "starts() { grep -c \" $1 start\" stamps 2>/dev/null; }\n"
-             "until_starts() { n=0; while [ \"$(starts $1)\" != $2 ]; do n=$((n+1));\n"
-             "  [ $n -lt 2000 ] || exit 10; sleep 0.01; done; }\n"
-             "\"$@\" & agent=$!\n"
-             "until_starts a 1\n"
-             "child=$(awk '$3 == \"a\" {print $2}' stamps)\n"
-             "n=0; until grep -q '\"pid\":'$child state/* 2>/dev/null; do n=$((n+1));\n"
-             "  [ $n -lt 2000 ] || exit 11; sleep 0.01; done\n"
-             "kill -9 $agent; wait $agent; kill -9 $child\n"
-             "n=0; while [ -e /proc/$child ]; do n=$((n+1)); [ $n -lt 2000 ] || exit 12;\n"
-             "  sleep 0.01; done\n"
-             "echo $((child - 1)) >/proc/sys/kernel/ns_last_pid\n"
-             "\"$CHILD\" --stamp=stamps --id=stranger & stranger=$!\n"
-             "[ $stranger = $child ] || exit 13\n"
-             "until_starts stranger 1\n"
-             "\"$@\" & agent=$!\n"
-             "until_starts a 2\n"
-             "kill $agent; wait $agent\n"
-             "kill -0 $stranger || exit 14\n"
-             "grep -q '^State:.S' /proc/$stranger/status || exit 15\n"
-             "exit 0\n");
   AgentOptions options;
-  options.prefix = {"unshare",           "--pid", "--fork", "--mount-proc", "--kill-child", "sh",
-                    dir().file("script")};
-  options.environment = {"WORK=" + dir().path().string(), "CHILD=" + child_program()};
+  options.prefix = alone;
+  options.prefix.insert(options.prefix.end(),
+                        {FDBPACK_SOURCE_DIR "/tests/agent/faults/reused_pid.py",
+                         dir().path().string(), child_program()});
   start_agent(options);
-  EXPECT_EQ(wait_for_agent(Seconds(60)), 0)
-      << "10: no start, 11: not recorded, 12: never reaped, 13: pid not reused, 14: the stranger "
-         "was killed, 15: the stranger was hurt";
+  EXPECT_EQ(wait_for_agent(Seconds(60)), 0) << "agent.log says why";
   EXPECT_EQ(doubles(), 0u);
 }
 
@@ -232,49 +239,13 @@ INSTANTIATE_TEST_SUITE_P(
 
 // After a reboot the numbers in the state file mean other processes.
 TEST_F(Fault50, RecordsOfAnotherBootAreNotBelieved) {
-  ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}}));
-  kill_agent();
-  const Pidfd old(last_pid("a"));
-  ASSERT_TRUE(old.send(SIGKILL));
-  ASSERT_TRUE(old.wait_for_end(kLimit));
-  const pid_t stranger =
-      spawn({{child_program(), "--stamp=" + dir().file("stamps"), "--id=stranger"},
-             marked_environment()});
-  ASSERT_TRUE(wait_for_starts("stranger", 1));
-  auto document = nlohmann::json::parse(read_file(state_file()));
-  document["boot_id"] = "00000000-1111-2222-3333-444444444444";
-  document["processes"][0]["pid"] = stranger;
-  document["processes"][0]["start_ticks"] = process_info(stranger).start_ticks;
-  write_file(state_file(), document.dump());
-  start_agent();
-  ASSERT_TRUE(wait_for_starts("a", 2));
-  EXPECT_EQ(stop_agent(), 0);
-  EXPECT_TRUE(is_alive(stranger));
-  kill(stranger, SIGKILL);
-  waitpid(stranger, nullptr, 0);
+  ASSERT_NO_FATAL_FAILURE(expect_stranger_left_alone(
+      [](nlohmann::json& state) { state["boot_id"] = "00000000-1111-2222-3333-444444444444"; }));
 }
 
 // Even when boot, pid and start time fit: a process without our marker is a stranger.
 TEST_F(Fault50, ProcessWithoutOurMarkerIsNotAdopted) {
-  ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}}));
-  kill_agent();
-  const Pidfd old(last_pid("a"));
-  ASSERT_TRUE(old.send(SIGKILL));
-  ASSERT_TRUE(old.wait_for_end(kLimit));
-  const pid_t stranger =
-      spawn({{child_program(), "--stamp=" + dir().file("stamps"), "--id=stranger"},
-             marked_environment()});
-  ASSERT_TRUE(wait_for_starts("stranger", 1));
-  auto document = nlohmann::json::parse(read_file(state_file()));
-  document["processes"][0]["pid"] = stranger;
-  document["processes"][0]["start_ticks"] = process_info(stranger).start_ticks;
-  write_file(state_file(), document.dump());
-  start_agent();
-  ASSERT_TRUE(wait_for_starts("a", 2));
-  EXPECT_EQ(stop_agent(), 0);
-  EXPECT_TRUE(is_alive(stranger));
-  kill(stranger, SIGKILL);
-  waitpid(stranger, nullptr, 0);
+  ASSERT_NO_FATAL_FAILURE(expect_stranger_left_alone([](nlohmann::json&) {}));
 }
 
 }  // namespace

@@ -190,7 +190,7 @@ TEST(LauncherMetrics, ShowBothVersionsDuringAnUpgrade) {
   EXPECT_TRUE(has("\"7.3.37\"} 1\n"));
   metrics.set_running({});
   EXPECT_TRUE(has("\"7.3.37\"} 0\n"));
-  EXPECT_NE(metrics.text().find("start_timestamp{process=\"2\"} 3.500\n"), std::string::npos);
+  EXPECT_NE(metrics.text().find("start_timestamp{process=\"2\"} 3.5\n"), std::string::npos);
 }
 
 TEST(LauncherCopy, PutsFilesUnderTheOutputDirectory) {
