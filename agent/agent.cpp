@@ -19,6 +19,20 @@ constexpr std::size_t kStateBytesMax = 16 * 1024 * 1024;
 
 }  // namespace
 
+Inheritance inheritance_of(std::vector<int> pidfds, const std::optional<wire::Handover>& handover) {
+  Inheritance inheritance;
+  inheritance.pidfds = std::move(pidfds);
+  if (!handover) return inheritance;
+  inheritance.state = handover->state;
+  for (const auto& process : handover->processes) {
+    inheritance.pidfds.push_back(process.pidfd);
+    if (process.out >= 0 && process.err >= 0) {
+      inheritance.streams[process.section] = {process.out, process.err};
+    }
+  }
+  return inheritance;
+}
+
 Agent::Agent(World& world, AgentSettings settings, std::function<void(int)> on_end)
     : world_(world),
       settings_(std::move(settings)),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `monitor` and `run`: builds the parts of the supervisor and runs them.
-#include "adapters/http/service.hpp"
 #include "adapters/posix/accounts.hpp"
 #include "adapters/posix/cgroups.hpp"
 #include "adapters/posix/conf_watch.hpp"
@@ -20,7 +19,7 @@
 #include "adapters/posix/steady_clock.hpp"
 #include "adapters/systemd/notifier.hpp"
 #include "agent/agent.hpp"
-#include "agent/api/api.hpp"
+#include "agent/api_front.hpp"
 #include "agent/modes.hpp"
 #include "agent/options.hpp"
 #include "agent/rendered_conf.hpp"
@@ -42,7 +41,6 @@ namespace {
 
 constexpr int kUnavailable = 69;  // sysexits: somebody else holds the lock
 constexpr int kFailure = 1;
-constexpr auto kHttpGrace = std::chrono::milliseconds(300);
 constexpr std::size_t kConfigBytesMax = 16 * 1024 * 1024;
 // Pages of this size go back to the system when they are gone, instead of leaving holes.
 constexpr int kMappedBytesMin = 64 * 1024;
@@ -98,7 +96,6 @@ class Program {
   AgentSettings settings() const;
   Inheritance inheritance();
   void read_config();
-  void start_http();
   void on_end(int code);
   void on_signal(int signal);
   void replace_self();
@@ -120,8 +117,7 @@ class Program {
   std::optional<Agent> agent_;
   http::ServiceSettings http_;
   std::vector<StorageSetting> storage_;
-  std::optional<Api> api_;
-  std::optional<http_server::HttpService> service_;
+  std::optional<ApiFront> front_;
   posix::ForkedDiskGauge* disks_ = nullptr;  // while we run
   int exit_code_ = 0;
 };
@@ -196,54 +192,16 @@ void Program::read_config() {
   http_.operator_uids = defaults.operator_uids;
 }
 
-// Supervision does not wait for it and does not depend on it.
-void Program::start_http() {
-  api_.emplace(*agent_, http_, [this] {
-    const auto& totals = service_->server().totals();
-    return ServiceCounts{totals.requests,    totals.bad_requests,
-                         totals.connections, service_->server().open_connections(),
-                         totals.refused,     totals.evicted,
-                         totals.timeouts,    totals.handshake_failures};
-  });
-  const auto note = [this](std::string_view what) {
-    log_.write(supervise::Severity::info, kLogName, what);
-  };
-  const auto on_change = [this] {
-    std::vector<ListenerFact> facts;
-    std::vector<std::string> sentences;
-    for (const auto& place : service_->places()) {
-      facts.push_back({place.name, place.is_open, place.trouble});
-      if (!place.is_open) sentences.push_back("no HTTP on " + place.name + ": " + place.trouble);
-    }
-    agent_->set_listeners(std::move(facts));
-    agent_->set_degraded("http", std::move(sentences));
-  };
-  service_.emplace(io_, *api_, http_, note, on_change);
-  service_->start();
-}
-
 void Program::on_end(int code) {
   exit_code_ = code;
-  if (!service_) return io_.stop();
-  api_->end_all();
-  service_->stop(kHttpGrace, [this] { io_.stop(); });
+  if (!front_) return io_.stop();
+  front_->stop([this] { io_.stop(); });
 }
 
 Inheritance Program::inheritance() {
-  Inheritance inheritance;
-  inheritance.pidfds = systemd::take_stored_fds();
-  const auto& handover = inherited_.handover;
-  auto& pidfds = inheritance.pidfds;
+  auto pidfds = systemd::take_stored_fds();
   pidfds.insert(pidfds.end(), inherited_.pidfds.begin(), inherited_.pidfds.end());
-  if (!handover) return inheritance;
-  inheritance.state = handover->state;
-  for (const auto& process : handover->processes) {
-    pidfds.push_back(process.pidfd);
-    if (process.out >= 0 && process.err >= 0) {
-      inheritance.streams[process.section] = {process.out, process.err};
-    }
-  }
-  return inheritance;
+  return inheritance_of(std::move(pidfds), inherited_.handover);
 }
 
 int Program::run(posix::Daemon* daemon) {
@@ -313,13 +271,13 @@ int Program::run(posix::Daemon* daemon) {
   }
   if (daemon != nullptr) daemon->report(0);
   inherited_ = {};
-  start_http();
+  front_.emplace(io_, *agent_, http_);
+  front_->start();
   ::malloc_trim(0);
   io_.run();
   lock_->remove();
   log_.flush();
-  service_.reset();
-  api_.reset();
+  front_.reset();
   agent_.reset();
   return exit_code_;
 }
