@@ -103,7 +103,8 @@ Status Agent::start(Inheritance inheritance) {
   const bool is_loaded = conf_.load(live, cause);
   const bool has_conf = is_loaded || conf_.in_force() != nullptr;
   if (!has_conf && live == 0 && !settings_.waits_for_conf) {
-    return fail(ErrorCode::not_found, "No configuration file at " + settings_.conf_path);
+    return fail(ErrorCode::not_found,
+                "No configuration file at " + settings_.conf_path + " that can be used");
   }
   take_over(findings, inheritance);
   if (is_loaded) note_conf_change();

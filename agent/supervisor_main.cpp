@@ -96,6 +96,7 @@ class Program {
   AgentSettings settings() const;
   Inheritance inheritance();
   void read_config();
+  [[nodiscard]] std::optional<wire::AgentConfig> config(const http::ServiceSettings& defaults);
   void on_end(int code);
   void on_signal(int signal);
   void replace_self();
@@ -117,6 +118,7 @@ class Program {
   std::optional<Agent> agent_;
   http::ServiceSettings http_;
   std::vector<StorageSetting> storage_;
+  std::string config_trouble_;  // HTTP and storage are not as the file has them
   std::optional<ApiFront> front_;
   posix::ForkedDiskGauge* disks_ = nullptr;  // while we run
   int exit_code_ = 0;
@@ -162,6 +164,29 @@ AgentSettings Program::settings() const {
   return settings;
 }
 
+// The configuration that is there, or the one that an agent last started by: a typo must not open
+// a port that was closed, or close one that others look at. None if there never was a good one.
+std::optional<wire::AgentConfig> Program::config(const http::ServiceSettings& defaults) {
+  const std::string kept = StateDir(options_.state_dir).started_config();
+  posix::PosixFiles files;
+  const auto text = files.read(options_.conf_path, kConfigBytesMax);
+  const auto before = files.read(kept, kConfigBytesMax);
+  if (auto config = wire::parse_agent_config(text ? *text : "", defaults)) {
+    const bool is_kept = (before && *before == *text) || files.replace(kept, *text, kPrivateMode);
+    if (!is_kept) {
+      log_.write(supervise::Severity::warning, kLogName,
+                 kept + " cannot be written: the next agent needs a good configuration");
+    }
+    return *std::move(config);
+  }
+  auto config = wire::parse_agent_config(before ? *before : "", defaults);
+  config_trouble_ = "the configuration is refused: until the next start HTTP and storage are " +
+                    std::string(config ? "as at the last start" : "the defaults");
+  log_.write(supervise::Severity::error, kLogName, config_trouble_);
+  if (!config) return {};
+  return *std::move(config);
+}
+
 // What of the configuration counts from the start on; the rest is the agent's matter. A
 // configuration that is wrong is refused there, with its reasons.
 void Program::read_config() {
@@ -171,12 +196,9 @@ void Program::read_config() {
   defaults.operator_uids = {0, ::geteuid()};
   http_ = defaults;
   if (options_.mode == Mode::run) {
-    posix::PosixFiles files;
-    const auto text = files.read(options_.conf_path, kConfigBytesMax);
-    const auto config = wire::parse_agent_config(text ? *text : "", defaults);
-    if (config) {
-      http_ = config->http;
-      for (const auto& unit : config->storage)
+    if (const auto found = config(defaults)) {
+      http_ = found->http;
+      for (const auto& unit : found->storage)
         storage_.push_back({unit.type, unit.key, unit.path});
     }
   }
@@ -269,6 +291,7 @@ int Program::run(posix::Daemon* daemon) {
     agent_->set_degraded("conf watch",
                          {"changes of the conf are looked for every ten seconds only"});
   }
+  if (!config_trouble_.empty()) agent_->set_degraded("configuration", {config_trouble_});
   if (daemon != nullptr) daemon->report(0);
   inherited_ = {};
   front_.emplace(io_, *agent_, http_);
