@@ -19,6 +19,20 @@ constexpr std::size_t kStateBytesMax = 16 * 1024 * 1024;
 
 }  // namespace
 
+Inheritance inheritance_of(std::vector<int> pidfds, const std::optional<wire::Handover>& handover) {
+  Inheritance inheritance;
+  inheritance.pidfds = std::move(pidfds);
+  if (!handover) return inheritance;
+  inheritance.state = handover->state;
+  for (const auto& process : handover->processes) {
+    inheritance.pidfds.push_back(process.pidfd);
+    if (process.out >= 0 && process.err >= 0) {
+      inheritance.streams[process.section] = {process.out, process.err};
+    }
+  }
+  return inheritance;
+}
+
 Agent::Agent(World& world, AgentSettings settings, std::function<void(int)> on_end)
     : world_(world),
       settings_(std::move(settings)),
@@ -89,7 +103,8 @@ Status Agent::start(Inheritance inheritance) {
   const bool is_loaded = conf_.load(live, cause);
   const bool has_conf = is_loaded || conf_.in_force() != nullptr;
   if (!has_conf && live == 0 && !settings_.waits_for_conf) {
-    return fail(ErrorCode::not_found, "No configuration file at " + settings_.conf_path);
+    return fail(ErrorCode::not_found,
+                "No configuration file at " + settings_.conf_path + " that can be used");
   }
   take_over(findings, inheritance);
   if (is_loaded) note_conf_change();

@@ -54,6 +54,8 @@ struct Inheritance {
   std::map<std::string, ports::OutputFds> streams;  // by section
   std::string state;                                // instead of the state file
 };
+[[nodiscard]] Inheritance inheritance_of(std::vector<int> pidfds,
+                                         const std::optional<wire::Handover>& handover);
 
 class Agent {
  public:

@@ -45,10 +45,11 @@ Status apply_limits(http::ServiceSettings& settings, const std::vector<std::stri
 
 }  // namespace
 
-void add_http_options(CLI::App& app, HttpOptions& options) {
+void add_http_options(CLI::App& app, HttpOptions& options, const char* listens_by_default) {
   const char* const group = "HTTP";
   once_each(app.add_option("--listen", options.listen,
-                           "ADDRESS:PORT, several times; off (default: 127.0.0.1:4490)"))
+                           std::string("ADDRESS:PORT, several times; off (default: ") +
+                               listens_by_default + ")"))
       ->group(group);
   app.add_option("--socket", options.socket,
                  "Path of the unix socket, or off (default: agent.sock in the state directory)")

@@ -30,7 +30,8 @@ struct HttpOptions {
   std::vector<std::string> limits;  // "connections=64"
 };
 
-void add_http_options(CLI::App& app, HttpOptions& options);
+// `listens_by_default` is for the help.
+void add_http_options(CLI::App& app, HttpOptions& options, const char* listens_by_default);
 
 // `settings` with what the options say, validated. Relative paths are taken from `directory`.
 [[nodiscard]] Result<http::ServiceSettings> with_options(http::ServiceSettings settings,

@@ -22,6 +22,7 @@
 #include "adapters/posix/signals.hpp"
 #include "adapters/posix/steady_clock.hpp"
 #include "adapters/systemd/notifier.hpp"
+#include "agent/api_front.hpp"
 #include "agent/launcher/copier.hpp"
 #include "agent/launcher/launcher.hpp"
 #include "agent/launcher/options.hpp"
@@ -72,10 +73,24 @@ bool is_object_name(std::string_view name) {
   });
 }
 
+// With the mode, which main() has taken away.
+std::vector<std::string> command_line(int argc, char** argv) {
+  std::vector<std::string> words(argv, argv + argc);
+  if (!words.empty() && words.front() == "launcher") words.insert(words.begin(), "fdbpack-agent");
+  return words;
+}
+
 class Program {
  public:
-  Program(const LauncherOptions& options, conf::Environment environment)
-      : options_(options), environment_(std::move(environment)) {}
+  Program(const LauncherOptions& options, conf::Environment environment,
+          std::vector<std::string> arguments, posix::InheritedFds inherited)
+      : options_(options),
+        environment_(std::move(environment)),
+        arguments_(std::move(arguments)),
+        inherited_(std::move(inherited)) {
+    const auto& handover = inherited_.handover;
+    if (handover && !limits_.empty()) limits_.front().soft = handover->files_max;
+  }
 
   int run();
 
@@ -93,13 +108,20 @@ class Program {
   void listen();
   [[nodiscard]] Result<http_server::Server::Security> prepare_tls();
   [[nodiscard]] Status try_to_listen();
+  void start_front();
+  void on_end(int code);
   void on_signal(int signal);
+  void replace_self();
   void copy_to_file(std::string_view line);
   void say(Severity severity, const std::string& text) { log_.write(severity, kLogName, text); }
 
   LauncherOptions options_;
   conf::Environment environment_;
   conf::Environment additional_;
+  std::vector<std::string> arguments_;
+  std::vector<std::string> variables_ = posix::own_environment();  // for a program that replaces us
+  posix::InheritedFds inherited_;
+  std::string program_ = posix::program_path();
   posix::PosixFiles files_;
   posix::PosixFileCopier copier_;
   boost::asio::io_context io_{1};
@@ -112,6 +134,8 @@ class Program {
   std::optional<PodPlace> pod_;
   std::optional<http_client::ApiClient> api_;
   std::optional<Launcher> launcher_;
+  std::optional<ApiFront> front_;
+  posix::ForkedDiskGauge* disks_ = nullptr;  // while we run
   std::optional<LauncherRoutes> routes_;
   std::optional<http_server::Server> server_;
   std::unique_ptr<ports::Alarm> listen_alarm_ = clock_.make_alarm([this] { listen(); });
@@ -338,8 +362,15 @@ int Program::supervise() {
   }
   find_api_server();
 
-  Inheritance inheritance;
-  inheritance.pidfds = systemd::take_stored_fds();
+  if (!inherited_.problem.empty()) {
+    say(Severity::warning,
+        "What the program before handed over cannot be read, its processes are looked for: " +
+            inherited_.problem);
+  }
+  auto pidfds = systemd::take_stored_fds();
+  pidfds.insert(pidfds.end(), inherited_.pidfds.begin(), inherited_.pidfds.end());
+  Inheritance inheritance = inheritance_of(std::move(pidfds), inherited_.handover);
+  inherited_ = {};
   systemd::SystemdNotifier notifier;
   posix::PosixLauncher spawner(io_, clock_, lock_ ? lock_->fd() : name_lock_.get());
   posix::MemoryOutputPump output(
@@ -352,12 +383,11 @@ int Program::supervise() {
   posix::DelegatedCgroups cgroups("off");
   posix::ProcHolders holders;
   posix::ForkedDiskGauge disks(io_, clock_, spawner);
+  disks_ = &disks;
   World world{clock_,    spawner, output,  log_,     files_,  accounts,
               processes, probe,   cgroups, notifier, holders, disks};
-  launcher_.emplace(world, copier_, api_ ? &*api_ : nullptr, settings(), [this](int code) {
-    exit_code_ = code;
-    io_.stop();
-  });
+  launcher_.emplace(world, copier_, api_ ? &*api_ : nullptr, settings(),
+                    [this](int code) { on_end(code); });
   posix::ConfWatch conf_watch(io_, clock_, options_.conf_path,
                               [this] { launcher_->on_conf_change(); });
   posix::ConfWatch cluster_file_watch(io_, clock_, options_.cluster_file,
@@ -378,6 +408,7 @@ int Program::supervise() {
   server_.emplace(io_, *routes_, http::Limits{},
                   [this](std::string_view note) { say(Severity::info, std::string(note)); });
   listen();
+  start_front();
   ::malloc_trim(0);
   io_.run();
   log_.flush();
@@ -387,9 +418,42 @@ int Program::supervise() {
 
 void Program::on_signal(int signal) {
   if (signal == SIGUSR2) {
-    return say(Severity::warning, "SIGUSR2 has no effect on the launcher");
+    replace_self();
+  } else {
+    launcher_->on_signal(signal);
   }
-  launcher_->on_signal(signal);
+}
+
+// The agent's own API, for those in the pod: the port of the metrics is open to others.
+void Program::start_front() {
+  http::ServiceSettings settings;
+  if (lock_) settings.socket_path = StateDir(options_.state_dir).socket();
+  settings.operator_uids = {0, ::geteuid()};
+  std::error_code error;
+  auto http = with_options(settings, options_.http, std::filesystem::current_path(error).string());
+  if (!http) return say(Severity::error, "The API is not served: " + http.error().message);
+  front_.emplace(io_, launcher_->agent(), *http);
+  front_->start();
+}
+
+void Program::on_end(int code) {
+  exit_code_ = code;
+  if (!front_) return io_.stop();
+  front_->stop([this] { io_.stop(); });
+}
+
+// The lock is not handed over: it ends with this program and is taken by the next.
+void Program::replace_self() {
+  if (launcher_->agent().is_ending()) return;
+  say(Severity::warning, "Received signal 12 (User defined signal 2), replacing the program");
+  wire::Handover handover;
+  if (!limits_.empty()) handover.files_max = limits_.front().soft;
+  handover.state = wire::print(launcher_->agent().state());
+  launcher_->agent().describe_descriptors(handover);
+  disks_->end_worker();
+  log_.flush();
+  const Error error = posix::replace_program(handover, program_, arguments_, variables_);
+  say(Severity::error, "The program could not be replaced: " + error.message);
 }
 
 }  // namespace
@@ -400,10 +464,10 @@ int main_of_launcher(int argc, char** argv) {
   const auto parsed = parse_launcher_options(arguments, environment);
   if (const auto* code = std::get_if<int>(&parsed)) return *code;
   const auto& options = std::get<LauncherOptions>(parsed);
-  // There is no former program of ours to take over from; the rest is closed.
-  static_cast<void>(posix::take_inherited_fds(options.state_dir + "/lock"));
+  auto inherited = posix::take_inherited_fds(options.state_dir + "/lock");
+  environment.erase(posix::kHandoverVariable);  // it was for us alone
   posix::become_supervisor();
-  Program program(options, std::move(environment));
+  Program program(options, std::move(environment), command_line(argc, argv), std::move(inherited));
   return program.run();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The programs that fdbpack-agent is. Each is a file <mode>_main.cpp, the only kind beside main.cpp
-// that sees both loops and adapters.
+// that sees both loops and adapters; api_front_main.cpp is a part of two of them.
 //
 //   fdbpack-agent monitor | run   main_of_supervisor     also called as fdbmonitor
 //   fdbpack-agent sidecar         main_of_sidecar        also called as sidecar.py

@@ -48,7 +48,7 @@ void add_common(CLI::App& app, Options& options, double& grace_s) {
   app.add_option("--stop-grace", grace_s, "Seconds from SIGTERM to SIGKILL")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  add_http_options(app, options.http);
+  add_http_options(app, options.http, "127.0.0.1:4490");
 }
 
 std::string absolute(const std::string& path) {

@@ -6,6 +6,7 @@
 //     lock              0640    held by the one agent that uses the directory
 //     state.json        0600    processes left running, for the agent after it (wire/agent_state)
 //     last-good.conf    0600    the conf in force; guards against a broken one over a restart
+//     started.json      0600    the configuration of `run` that the agent started by
 //     host.json         0600    conditions and draining, which outlive agents and boots
 //     status.json       0644    what an administrator or another program may read
 //     agent.sock        0660    HTTP (docs/http-api.md)
@@ -31,6 +32,7 @@ class StateDir {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string state() const { return path_ + "/state.json"; }
   [[nodiscard]] std::string last_good_conf() const { return path_ + "/last-good.conf"; }
+  [[nodiscard]] std::string started_config() const { return path_ + "/started.json"; }
   [[nodiscard]] std::string host() const { return path_ + "/host.json"; }
   [[nodiscard]] std::string socket() const { return path_ + "/agent.sock"; }
   [[nodiscard]] std::string status() const { return path_ + "/status.json"; }

@@ -2,7 +2,6 @@
 //
 // `monitor` and `run`: builds the parts of the supervisor and runs them.
 #include "adapters/files/local_file_reader.hpp"
-#include "adapters/http/service.hpp"
 #include "adapters/posix/accounts.hpp"
 #include "adapters/posix/cgroups.hpp"
 #include "adapters/posix/conf_watch.hpp"
@@ -22,7 +21,7 @@
 #include "adapters/systemd/notifier.hpp"
 #include "adapters/template_worker/template_worker.hpp"
 #include "agent/agent.hpp"
-#include "agent/api/api.hpp"
+#include "agent/api_front.hpp"
 #include "agent/modes.hpp"
 #include "agent/options.hpp"
 #include "agent/rendered_conf.hpp"
@@ -44,7 +43,6 @@ namespace {
 
 constexpr int kUnavailable = 69;  // sysexits: somebody else holds the lock
 constexpr int kFailure = 1;
-constexpr auto kHttpGrace = std::chrono::milliseconds(300);
 constexpr std::size_t kConfigBytesMax = 16 * 1024 * 1024;
 // How long somebody's template may hold up the supervision of what runs.
 constexpr auto kTemplateTime = std::chrono::seconds(1);
@@ -102,7 +100,7 @@ class Program {
   AgentSettings settings();
   Inheritance inheritance();
   void read_config();
-  void start_http();
+  [[nodiscard]] std::optional<wire::AgentConfig> config(const http::ServiceSettings& defaults);
   void on_end(int code);
   void on_signal(int signal);
   void replace_self();
@@ -127,8 +125,8 @@ class Program {
   adapters::LocalFileReader template_files_;
   adapters::TemplateWorker template_worker_{"/proc/self/exe", kTemplateTime};
   TemplateFolder template_folder_{options_.templates, template_files_, template_worker_};
-  std::optional<Api> api_;
-  std::optional<http_server::HttpService> service_;
+  std::string config_trouble_;  // HTTP and storage are not as the file has them
+  std::optional<ApiFront> front_;
   posix::ForkedDiskGauge* disks_ = nullptr;  // while we run
   int exit_code_ = 0;
 };
@@ -175,6 +173,29 @@ AgentSettings Program::settings() {
   return settings;
 }
 
+// The configuration that is there, or the one that an agent last started by: a typo must not open
+// a port that was closed, or close one that others look at. None if there never was a good one.
+std::optional<wire::AgentConfig> Program::config(const http::ServiceSettings& defaults) {
+  const std::string kept = StateDir(options_.state_dir).started_config();
+  posix::PosixFiles files;
+  const auto text = files.read(options_.conf_path, kConfigBytesMax);
+  const auto before = files.read(kept, kConfigBytesMax);
+  if (auto config = wire::parse_agent_config(text ? *text : "", defaults)) {
+    const bool is_kept = (before && *before == *text) || files.replace(kept, *text, kPrivateMode);
+    if (!is_kept) {
+      log_.write(supervise::Severity::warning, kLogName,
+                 kept + " cannot be written: the next agent needs a good configuration");
+    }
+    return *std::move(config);
+  }
+  auto config = wire::parse_agent_config(before ? *before : "", defaults);
+  config_trouble_ = "the configuration is refused: until the next start HTTP and storage are " +
+                    std::string(config ? "as at the last start" : "the defaults");
+  log_.write(supervise::Severity::error, kLogName, config_trouble_);
+  if (!config) return {};
+  return *std::move(config);
+}
+
 // What of the configuration counts from the start on; the rest is the agent's matter. A
 // configuration that is wrong is refused there, with its reasons.
 void Program::read_config() {
@@ -184,12 +205,9 @@ void Program::read_config() {
   defaults.operator_uids = {0, ::geteuid()};
   http_ = defaults;
   if (options_.mode == Mode::run) {
-    posix::PosixFiles files;
-    const auto text = files.read(options_.conf_path, kConfigBytesMax);
-    const auto config = wire::parse_agent_config(text ? *text : "", defaults);
-    if (config) {
-      http_ = config->http;
-      for (const auto& unit : config->storage)
+    if (const auto found = config(defaults)) {
+      http_ = found->http;
+      for (const auto& unit : found->storage)
         storage_.push_back({unit.type, unit.key, unit.path});
     }
   }
@@ -205,54 +223,16 @@ void Program::read_config() {
   http_.operator_uids = defaults.operator_uids;
 }
 
-// Supervision does not wait for it and does not depend on it.
-void Program::start_http() {
-  api_.emplace(*agent_, http_, [this] {
-    const auto& totals = service_->server().totals();
-    return ServiceCounts{totals.requests,    totals.bad_requests,
-                         totals.connections, service_->server().open_connections(),
-                         totals.refused,     totals.evicted,
-                         totals.timeouts,    totals.handshake_failures};
-  });
-  const auto note = [this](std::string_view what) {
-    log_.write(supervise::Severity::info, kLogName, what);
-  };
-  const auto on_change = [this] {
-    std::vector<ListenerFact> facts;
-    std::vector<std::string> sentences;
-    for (const auto& place : service_->places()) {
-      facts.push_back({place.name, place.is_open, place.trouble});
-      if (!place.is_open) sentences.push_back("no HTTP on " + place.name + ": " + place.trouble);
-    }
-    agent_->set_listeners(std::move(facts));
-    agent_->set_degraded("http", std::move(sentences));
-  };
-  service_.emplace(io_, *api_, http_, note, on_change);
-  service_->start();
-}
-
 void Program::on_end(int code) {
   exit_code_ = code;
-  if (!service_) return io_.stop();
-  api_->end_all();
-  service_->stop(kHttpGrace, [this] { io_.stop(); });
+  if (!front_) return io_.stop();
+  front_->stop([this] { io_.stop(); });
 }
 
 Inheritance Program::inheritance() {
-  Inheritance inheritance;
-  inheritance.pidfds = systemd::take_stored_fds();
-  const auto& handover = inherited_.handover;
-  auto& pidfds = inheritance.pidfds;
+  auto pidfds = systemd::take_stored_fds();
   pidfds.insert(pidfds.end(), inherited_.pidfds.begin(), inherited_.pidfds.end());
-  if (!handover) return inheritance;
-  inheritance.state = handover->state;
-  for (const auto& process : handover->processes) {
-    pidfds.push_back(process.pidfd);
-    if (process.out >= 0 && process.err >= 0) {
-      inheritance.streams[process.section] = {process.out, process.err};
-    }
-  }
-  return inheritance;
+  return inheritance_of(std::move(pidfds), inherited_.handover);
 }
 
 int Program::run(posix::Daemon* daemon) {
@@ -320,15 +300,16 @@ int Program::run(posix::Daemon* daemon) {
     agent_->set_degraded("conf watch",
                          {"changes of the conf are looked for every ten seconds only"});
   }
+  if (!config_trouble_.empty()) agent_->set_degraded("configuration", {config_trouble_});
   if (daemon != nullptr) daemon->report(0);
   inherited_ = {};
-  start_http();
+  front_.emplace(io_, *agent_, http_);
+  front_->start();
   ::malloc_trim(0);
   io_.run();
   lock_->remove();
   log_.flush();
-  service_.reset();
-  api_.reset();
+  front_.reset();
   agent_.reset();
   return exit_code_;
 }

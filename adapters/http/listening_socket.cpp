@@ -138,22 +138,21 @@ Result<ListeningSocket> ListeningSocket::open(const UnixPlace& place) {
   if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return fail(errno_error(doing, errno));
   }
+  struct ::stat status {};
   // Before listen() nobody can connect, whatever the mode is.
   const bool is_ready =
+      ::lstat(own.c_str(), &status) == 0 &&
       (!place.group || ::chown(own.c_str(), static_cast<::uid_t>(-1), *place.group) == 0) &&
       ::chmod(own.c_str(), place.mode) == 0 && ::listen(fd, kBacklog) == 0 &&
       ::rename(own.c_str(), place.path.c_str()) == 0;
+  result.device_ = status.st_dev;
+  result.inode_ = status.st_ino;
   if (!is_ready) {
     const int error = errno;
     ::unlink(own.c_str());
     return fail(errno_error(doing, error));
   }
-  struct ::stat status {};
-  if (::lstat(place.path.c_str(), &status) == 0) {
-    result.path_ = place.path;
-    result.device_ = status.st_dev;
-    result.inode_ = status.st_ino;
-  }
+  result.path_ = place.path;  // whatever becomes of the name: has_name() tells
   return result;
 }
 
@@ -165,12 +164,14 @@ ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
       device_(other.device_),
       inode_(other.inode_) {}
 
-ListeningSocket::~ListeningSocket() {
+bool ListeningSocket::has_name() const {
   struct ::stat status {};
-  if (!path_.empty() && ::lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ &&
-      status.st_ino == inode_) {
-    ::unlink(path_.c_str());
-  }
+  return !path_.empty() && ::lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ &&
+         status.st_ino == inode_;
+}
+
+ListeningSocket::~ListeningSocket() {
+  if (has_name()) ::unlink(path_.c_str());
   if (fd_ >= 0) ::close(fd_);
 }
 

@@ -43,6 +43,9 @@ class ListeningSocket {
   [[nodiscard]] int fd() const { return fd_; }
   [[nodiscard]] int family() const { return family_; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // Whether clients who look for `path` find this socket.
+  [[nodiscard]] bool has_name() const;
 
  private:
   ListeningSocket(int fd, int family) : fd_(fd), family_(family) {}

@@ -47,6 +47,7 @@ struct Server::Listener {
   Security security;
   asio::posix::basic_stream_descriptor<Executor> readiness;
   asio::steady_timer pause;
+  bool is_abandoned = false;
 };
 
 Server::Server(asio::io_context& io, ports::HttpHandler& handler, http::Limits limits, Note note)
@@ -112,16 +113,38 @@ Status Server::listen(const UnixPlace& place) {
 void Server::start(ListeningSocket socket, Security security) {
   FDBPACK_CHECK(!is_stopping_);
   listeners_.push_back(std::make_unique<Listener>(io_, std::move(socket), security));
-  tasks_.spawn(accept_from(*listeners_.back()), [this](const std::exception_ptr& error) {
+  Listener* const listener = listeners_.back().get();
+  tasks_.spawn(accept_from(*listener), [this, listener](const std::exception_ptr& error) {
     if (error) note("http.listener_failed");
+    if (listener->is_abandoned) remove(listener);
   });
 }
 
+void Server::remove(const Listener* listener) {
+  std::erase_if(listeners_, [listener](const auto& one) { return one.get() == listener; });
+}
+
+bool Server::has_name(const std::string& path) const {
+  return std::any_of(listeners_.begin(), listeners_.end(), [&path](const auto& one) {
+    return one->socket.path() == path && !one->is_abandoned && one->socket.has_name();
+  });
+}
+
+void Server::abandon(const std::string& path) {
+  for (const auto& listener : listeners_) {
+    if (listener->socket.path() != path || std::exchange(listener->is_abandoned, true)) continue;
+    static_cast<void>(accept_some(*listener));  // those who came in while it had its name
+    boost::system::error_code ignored;
+    listener->readiness.cancel(ignored);
+    listener->pause.cancel();
+  }
+}
+
 Task Server::accept_from(Listener& listener) {
-  while (!is_stopping_) {
+  while (!is_stopping_ && !listener.is_abandoned) {
     const auto [error] =
         co_await listener.readiness.async_wait(asio::posix::descriptor_base::wait_read, kToken);
-    if (is_stopping_) co_return;
+    if (is_stopping_ || listener.is_abandoned) co_return;
     if (!error && accept_some(listener)) continue;
     // Whoever waits stays in the kernel's queue; in a while there may be room.
     listener.pause.expires_after(kAcceptPause);

@@ -57,6 +57,10 @@ class Server final : private SessionHost {
   // The port that is listened on.
   [[nodiscard]] Result<std::uint16_t> listen(const TcpPlace& place, Security security);
   [[nodiscard]] Status listen(const UnixPlace& place);
+  // Whether the unix socket that is listened on is still the one under `path`.
+  [[nodiscard]] bool has_name(const std::string& path) const;
+  // Listens no more on the unix socket that was made as `path`. Its connections go on.
+  void abandon(const std::string& path);
 
   // Accepts no more, lets running requests end within `grace`, then calls back.
   void stop(std::chrono::milliseconds grace, std::function<void()> on_stopped);
@@ -82,6 +86,7 @@ class Server final : private SessionHost {
   void note(std::string_view what) override;
 
   void start(ListeningSocket socket, Security security);
+  void remove(const Listener* listener);
   [[nodiscard]] Task accept_from(Listener& listener);
   [[nodiscard]] bool accept_some(Listener& listener);
   [[nodiscard]] bool accept_with_reserve(Listener& listener);

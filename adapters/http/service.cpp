@@ -9,12 +9,13 @@ namespace fdbpack::http_server {
 
 HttpService::HttpService(boost::asio::io_context& io, ports::HttpHandler& handler,
                          http::ServiceSettings settings, Server::Note note,
-                         std::function<void()> on_change, std::chrono::milliseconds retry)
+                         std::function<void()> on_change, Pace pace)
     : settings_(std::move(settings)),
       note_(std::move(note)),
       on_change_(std::move(on_change)),
-      retry_(retry),
+      pace_(pace),
       timer_(io),
+      name_watch_(io, [this] { look_after(); }),
       server_(io, handler, settings_.limits, note_) {
   for (const auto& place : settings_.listen)
     listeners_.push_back({place, false, false, ""});
@@ -22,33 +23,53 @@ HttpService::HttpService(boost::asio::io_context& io, ports::HttpHandler& handle
 }
 
 void HttpService::start() {
+  look_after();
+}
+
+void HttpService::look_after() {
+  if (is_stopping_) return;
+  find_lost();
   try_all();
+  if (std::exchange(is_changed_, false) && on_change_) on_change_();
+  const bool is_done = std::all_of(listeners_.begin(), listeners_.end(),
+                                   [](const Listener& one) { return one.is_open; });
+  if (is_done && settings_.socket_path.empty()) return;  // nothing that could change
+  timer_.expires_after(is_done ? pace_.look : pace_.retry);
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) look_after();
+  });
+}
+
+void HttpService::find_lost() {
+  for (Listener& listener : listeners_) {
+    if (!listener.is_unix || !listener.is_open || server_.has_name(settings_.socket_path)) continue;
+    server_.abandon(settings_.socket_path);
+    listener.is_open = false;
+    listener.trouble = "somebody removed or replaced it";
+    is_changed_ = true;
+    if (note_) {
+      note_("http.lost place=" + name_of(listener) + " reason=\"" + listener.trouble +
+            "\" (it is made again)");
+    }
+  }
 }
 
 void HttpService::try_all() {
-  bool is_changed = false;
   for (Listener& listener : listeners_) {
     if (listener.is_open) continue;
     const Status status = try_one(listener);
     const std::string trouble = status ? "" : status.error().message;
     if (!status && trouble == listener.trouble) continue;
-    is_changed = true;
+    is_changed_ = true;
     listener.is_open = status.has_value();
     listener.trouble = trouble;
+    if (listener.is_unix && listener.is_open) name_watch_.watch(settings_.socket_path);
     if (note_) {
       note_(status ? "http.listening place=" + name_of(listener)
                    : "http.not_listening place=" + name_of(listener) + " reason=\"" + trouble +
                          "\" (it is tried again)");
     }
   }
-  if (is_changed && on_change_) on_change_();
-  const bool is_done = std::all_of(listeners_.begin(), listeners_.end(),
-                                   [](const Listener& one) { return one.is_open; });
-  if (is_done || is_stopping_) return;
-  timer_.expires_after(retry_);
-  timer_.async_wait([this](const boost::system::error_code& error) {
-    if (!error && !is_stopping_) try_all();
-  });
 }
 
 Status HttpService::prepare_tls() {
@@ -106,6 +127,7 @@ std::vector<HttpService::Place> HttpService::places() const {
 void HttpService::stop(std::chrono::milliseconds grace, std::function<void()> on_stopped) {
   if (std::exchange(is_stopping_, true)) return;
   timer_.cancel();
+  name_watch_.stop();
   server_.stop(grace, std::move(on_stopped));
 }
 

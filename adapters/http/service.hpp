@@ -4,11 +4,16 @@
 // there yet) is said once, shown as long as it lasts, and tried again. Nothing else depends on it.
 //
 //   place:  pending ──tried every few seconds──> listening
+//              ^── the unix socket's name is gone ──┘
+//
+// A unix socket whose name somebody removes cannot be reached any more, though it is open: it is
+// made again at once. Connections that were made before go on.
 //
 // Runs on the thread of its io_context. The TLS library is not touched before there is a place that
 // needs it.
 #pragma once
 
+#include "adapters/http/name_watch.hpp"
 #include "adapters/http/server.hpp"
 #include "fdbpack/http/service.hpp"
 
@@ -23,12 +28,15 @@ namespace fdbpack::http_server {
 
 class HttpService {
  public:
-  static constexpr std::chrono::seconds kRetry{5};
+  struct Pace {
+    std::chrono::milliseconds retry = std::chrono::seconds(5);  // of what could not be opened
+    std::chrono::milliseconds look = std::chrono::minutes(1);   // at the name of the unix socket
+  };
 
   // `settings` have been validated. `on_change`: places() has changed.
   HttpService(boost::asio::io_context& io, ports::HttpHandler& handler,
               http::ServiceSettings settings, Server::Note note, std::function<void()> on_change,
-              std::chrono::milliseconds retry = kRetry);
+              Pace pace);
 
   void start();
   // No request is cut off before the grace is over. Then calls back.
@@ -49,7 +57,9 @@ class HttpService {
     bool is_open = false;
     std::string trouble;
   };
+  void look_after();
   void try_all();
+  void find_lost();
   [[nodiscard]] Status try_one(Listener& listener);
   [[nodiscard]] Status prepare_tls();
   [[nodiscard]] std::string name_of(const Listener& listener) const;
@@ -57,9 +67,11 @@ class HttpService {
   const http::ServiceSettings settings_;
   Server::Note note_;
   std::function<void()> on_change_;
-  std::chrono::milliseconds retry_;
+  const Pace pace_;
   boost::asio::steady_timer timer_;
+  NameWatch name_watch_;
   std::vector<Listener> listeners_;
+  bool is_changed_ = false;  // since on_change
   bool has_tls_ = false;
   bool is_stopping_ = false;
   Server server_;

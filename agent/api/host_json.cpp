@@ -244,7 +244,13 @@ void write_conf_text(JsonWriter& json, const ConfKeeper& conf) {
     return;
   }
   std::string hash = http::etag_of(loaded->text);
-  json.member("hash", hash.substr(1, hash.size() - 2)).member("text", shown_conf(loaded->text));
+  json.member("hash", hash.substr(1, hash.size() - 2));
+  // In the launcher's JSON a value may be anywhere behind its name: all of it or nothing.
+  if (text::trim(loaded->text).starts_with('{') && has_secret_name(loaded->text)) {
+    json.key("text").null().member("withheld", "it names a password");
+  } else {
+    json.member("text", shown_conf(loaded->text));
+  }
 }
 
 }  // namespace fdbpack::agent

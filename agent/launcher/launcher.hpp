@@ -52,6 +52,7 @@ class Launcher {
   }
 
   [[nodiscard]] std::string metrics() const { return metrics_.text(); }
+  [[nodiscard]] Agent& agent() { return agent_; }
   // A configuration is in force.
   [[nodiscard]] bool is_ready() const { return active_.has_value(); }
 

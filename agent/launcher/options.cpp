@@ -96,6 +96,7 @@ void add_others(CLI::App& app, LauncherOptions& options, Raw& raw, Names& names)
       ->capture_default_str();
   app.add_flag("--keep-children", options.keeps_children,
                "Leave the processes running when told to stop");
+  add_http_options(app, options.http, "off");
 }
 
 std::string absolute(const std::string& path) {
@@ -157,6 +158,10 @@ std::variant<LauncherOptions, int> parse_launcher_options(const std::vector<std:
                           ? kStateRoot + StateDir(options.conf_path).agent_id()
                           : absolute(options.state_dir);
   options.stop_grace = std::chrono::milliseconds(static_cast<std::int64_t>(raw.grace_s * 1000));
+  if (const auto http = with_options({}, options.http, "/"); !http) {
+    std::cerr << http.error().message << "\n";
+    return kUsageError;
+  }
   return options;
 }
 

@@ -5,6 +5,7 @@
 // given several times add to it. docs/launcher.md lists them all.
 #pragma once
 
+#include "agent/http_options.hpp"
 #include "fdbpack/base/instant.hpp"
 #include "fdbpack/conf/environment.hpp"
 #include "fdbpack/launcher/configuration.hpp"
@@ -41,6 +42,7 @@ struct LauncherOptions {
   std::string service_account_dir = "/var/run/secrets/kubernetes.io/serviceaccount";
   Duration stop_grace = std::chrono::seconds(10);
   bool keeps_children = false;
+  HttpOptions http;  // of the agent's API; metrics have options of their own
 };
 
 // Options, or the code with which the program ends at once: after --help, and after an error that

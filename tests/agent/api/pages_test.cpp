@@ -47,6 +47,24 @@ TEST_F(ApiTest, StatusHoldsEverythingAndKeepsItsTagUntilSomethingHappens) {
   EXPECT_EQ(client.ask(get("/v1/status", "If-None-Match: " + tag + "\r\n")).status, 200);
 }
 
+TEST_F(ApiTest, AUnixSocketThatSomebodyRemovesIsMadeAgain) {
+  write_conf({{"1", ""}});
+  start_api();
+  ASSERT_TRUE(wait_running("child.1"));
+  std::filesystem::remove(socket_path());
+  ASSERT_TRUE(wait([&] { return Client(socket_path()).is_connected(); }));
+  EXPECT_EQ(ask(get("/livez")).status, 200);
+  // What stands in the way is said, not passed over.
+  const auto is_said = [&] {
+    return status().at("degraded").dump().find("is no socket") != std::string::npos;
+  };
+  std::filesystem::rename(dir().write("file", "no socket"), socket_path());
+  ASSERT_TRUE(wait(is_said));
+  std::filesystem::remove(socket_path());
+  ASSERT_TRUE(wait([&] { return !is_said(); }));
+  EXPECT_EQ(ask(get("/livez")).status, 200);
+}
+
 TEST_F(ApiTest, EveryPageHasItsPart) {
   write_conf({{"1",
                "public_address = 127.0.0.1:4501,127.0.0.1:4502:tls\nlisten_address = public\n"
