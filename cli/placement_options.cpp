@@ -72,8 +72,9 @@ void add_set_options(CLI::App* command, std::string& cluster, std::string& proce
   command->add_option("--set", set, "set of that class")->capture_default_str();
 }
 
-void add_place(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_place(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static PlaceOptions options;
+  options.screen = screen;
   auto* command = app.add_subcommand("place", "Decide where missing process groups go");
   add_either(command, options.fleet, "--request", options.request,
              "allocation request as hail reads it");
@@ -91,8 +92,9 @@ void add_place(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   });
 }
 
-void add_explain(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_explain(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static ExplainOptions options;
+  options.screen = screen;
   auto* command = app.add_subcommand(
       "explain", "Say where the next group of a set would go, and why not elsewhere");
   add_fleet_option(command, options.fleet);
@@ -103,8 +105,9 @@ void add_explain(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->callback([&] { chosen = [&] { return explain(options, files); }; });
 }
 
-void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_balance(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static BalanceOptions options;
+  options.screen = screen;
   static std::string objective;
   auto* command = app.add_subcommand("balance", "Propose replacements that make a fleet more even");
   add_either(command, options.fleet, "--htools", options.htools,
@@ -136,8 +139,9 @@ void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   });
 }
 
-void add_evacuate(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_evacuate(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static EvacuateOptions options;
+  options.screen = screen;
   auto* command = app.add_subcommand("evacuate", "Plan where everything goes that has to leave");
   add_fleet_option(command, options.fleet);
   command->add_option("--host", options.hosts, "host to empty; may be given several times");
@@ -153,8 +157,9 @@ void add_evacuate(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->callback([&] { chosen = [&] { return evacuate(options, files); }; });
 }
 
-void add_capacity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_capacity(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static CapacityOptions options;
+  options.screen = screen;
   auto* command = app.add_subcommand("capacity", "Forecast how many more groups of a set fit");
   add_either(command, options.fleet, "--htools", options.htools,
              "cluster in the text format of Ganeti's htools");
@@ -174,8 +179,9 @@ void add_capacity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   });
 }
 
-void add_waves(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_waves(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static WavesOptions options;
+  options.screen = screen;
   auto* command = app.add_subcommand("waves", "Group the hosts that can be maintained together");
   add_fleet_option(command, options.fleet);
   command->add_option("--max", options.hosts_max, "at most so many hosts in a wave")
@@ -199,7 +205,7 @@ void add_affinity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->callback([&] { chosen = [&] { return affinity(options, files); }; });
 }
 
-void add_fleet(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_fleet(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static GenerateFleetOptions options;
   static std::string file;
   auto* group = app.add_subcommand("fleet", "Look at fleet snapshots, and invent them");
@@ -211,7 +217,7 @@ void add_fleet(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
       ->required()
       ->option_text("FILE");
   check->footer("Example:\n  fdbpack fleet check examples/fleet.json");
-  check->callback([&] { chosen = [&] { return fleet_check(file, files); }; });
+  check->callback([&] { chosen = [&] { return fleet_check(file, files, screen); }; });
   auto* command = group->add_subcommand("generate", "Invent a fleet");
   command->add_option("--hosts", options.fleet.hosts, "hosts")->required();
   command->add_option("--groups-per-host", options.fleet.groups_per_host, "storage groups")
@@ -232,15 +238,15 @@ void add_fleet(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
 
 }  // namespace
 
-void add_placement(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
-  add_place(app, files, chosen);
-  add_explain(app, files, chosen);
-  add_balance(app, files, chosen);
-  add_evacuate(app, files, chosen);
-  add_capacity(app, files, chosen);
-  add_waves(app, files, chosen);
+void add_placement(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
+  add_place(app, files, screen, chosen);
+  add_explain(app, files, screen, chosen);
+  add_balance(app, files, screen, chosen);
+  add_evacuate(app, files, screen, chosen);
+  add_capacity(app, files, screen, chosen);
+  add_waves(app, files, screen, chosen);
   add_affinity(app, files, chosen);
-  add_fleet(app, files, chosen);
+  add_fleet(app, files, screen, chosen);
 }
 
 }  // namespace fdbpack::cli

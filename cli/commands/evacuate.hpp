@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/outcome.hpp"
+#include "cli/screen.hpp"
 #include "ports/file_reader.hpp"
 
 #include <string>
@@ -22,6 +23,7 @@ struct EvacuateOptions {
   std::vector<std::string> relaxed;
   bool has_explanations = false;
   bool is_json = false;
+  Screen screen;
 };
 [[nodiscard]] Outcome evacuate(const EvacuateOptions& options, ports::FileReader& files);
 

@@ -63,7 +63,7 @@ std::vector<std::string> explain_text(const PlacementState& state, const Replace
                               to_string(host.refusal.constraint),
                               reason(state, why.want, why.want.domain, host.host, host.refusal)));
   }
-  if (why.refused.size() > refused_max)
+  if (refused_max > 0 && why.refused.size() > refused_max)
     out.push_back(fmt::format("  and {} more", why.refused.size() - refused_max));
   return out;
 }
