@@ -220,14 +220,16 @@ void add_fleet(CLI::App& app, ports::FileReader& files, const Screen& screen, Ch
   check->callback([&] { chosen = [&] { return fleet_check(file, files, screen); }; });
   auto* command = group->add_subcommand("generate", "Invent a fleet");
   command->add_option("--hosts", options.fleet.hosts, "hosts")->required();
-  command->add_option("--groups-per-host", options.fleet.groups_per_host, "storage groups")
+  command->add_option("--groups-per-host", options.fleet.groups_per_host,
+                      "storage groups; 0: none, not even the class")
       ->capture_default_str();
   command->add_option("--clusters", options.fleet.clusters, "clusters that share the hosts")
       ->capture_default_str();
   command->add_option("--domains", options.fleet.domains,
                       "logical fault domains of each class; 0: off");
   command->add_flag("--required", options.fleet.is_required, "never two domains on one host");
-  command->add_option("--azs", options.fleet.azs, "availability zones")->capture_default_str();
+  command->add_option("--azs", options.fleet.azs, "availability zones; else 3, or one per host")
+      ->check(CLI::Range(1, 1000000));
   command->add_flag("!--empty", options.fleet.is_placed,
                     "hosts only: every group is still to be placed");
   command->add_flag("--htools", options.is_htools, "in the text format of Ganeti's htools");

@@ -90,7 +90,13 @@ Result<FleetPlan> FleetPlanner::run() {
   for (const Index scope : scopes) {
     if (auto lack = redundancy_violation(planner_.state(), scope))
       plan_.unmet.push_back(*std::move(lack));
+    for (Violation& lack : balance_violations(planner_.state(), scope))
+      plan_.unmet.push_back(std::move(lack));
   }
+  // What the plan does not mend is listed once, as unmet.
+  std::erase_if(plan_.violations, [&](const Violation& violation) {
+    return std::find(plan_.unmet.begin(), plan_.unmet.end(), violation) != plan_.unmet.end();
+  });
   plan_.after = measure(planner_.state());
   return std::move(plan_);
 }

@@ -175,4 +175,8 @@ class PlacementState {
 [[nodiscard]] std::optional<Violation> redundancy_violation(const PlacementState& state,
                                                             Index scope);
 
+// Logical domains with more groups than `max`, or with fewer than `min` although the class has all
+// of its groups.
+[[nodiscard]] std::vector<Violation> balance_violations(const PlacementState& state, Index scope);
+
 }  // namespace fdbpack::place

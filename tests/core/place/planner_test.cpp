@@ -365,6 +365,9 @@ TEST(Planner, ExplanationIsStableProse) {
           "fault_domain_separation",
           "refused: 1 of 3 hosts (1 by storage_room)",
           "  db-1: storage_room: disk of 100 MiB does not fit: file:nvme has room for 50 MiB"));
+  // Counted only, and not announced as a list of none.
+  EXPECT_EQ(explain_text(planner.state(), why, 0).back(),
+            "refused: 1 of 3 hosts (1 by storage_room)");
 }
 
 }  // namespace
