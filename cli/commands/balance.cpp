@@ -66,6 +66,8 @@ void add_rebalance(const place::PlacementState& state, const place::Rebalance& r
       "score {:.6f} -> {:.6f}, violations {} -> {}, {} replacements, {:.1f} GiB to copy",
       result.before.score(), result.after.score(), result.before.violations,
       result.after.violations, result.moves.size(), static_cast<double>(result.data_mib) / 1024.0));
+  if (result.has_second_moves)
+    page.line("a group that moves twice has to: there is no room for it to go straight");
   if (result.is_budget_spent) page.bad("the budget is spent; more would help");
   for (const std::string& cluster : result.unhealthy)
     page.bad(fmt::format("{} was left alone: its database is not healthy", cluster));

@@ -24,6 +24,7 @@ std::string terms_text(const MoveTerms& terms) {
 std::string verdict(const std::string& deciding_term) {
   if (deciding_term == "swap") return "where its partner of the swap is";
   if (deciding_term == "only") return "the only host that can take it";
+  if (deciding_term == "search") return "chosen with the other moves in view";
   return "chosen by " + deciding_term;
 }
 

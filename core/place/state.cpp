@@ -289,6 +289,14 @@ int PlacementState::free_slot(Index host, int servers) const {
   return next + servers <= inventory_->hosts()[at(host)].port_slots ? next : kNone;
 }
 
+bool PlacementState::is_slot_free(Index host, int slot, int servers) const {
+  const std::vector<SlotRange>& taken = hosts_[at(host)].slots;
+  return slot + servers <= inventory_->hosts()[at(host)].port_slots &&
+         std::none_of(taken.begin(), taken.end(), [&](const SlotRange& range) {
+           return range.begin < slot + servers && slot < range.end;
+         });
+}
+
 int PlacementState::domain_id(Index scope, const std::string& zone) {
   const int number = domain_number(inventory_->scopes()[at(scope)].class_name, zone);
   if (number >= 0) return number;

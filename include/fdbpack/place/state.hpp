@@ -141,6 +141,7 @@ class PlacementState {
 
   // The lowest slot with `servers` free ones in a row, or kNone.
   [[nodiscard]] int free_slot(Index host, int servers) const;
+  [[nodiscard]] bool is_slot_free(Index host, int slot, int servers) const;
   // Logical domain `<class>-<k>` is k; any other zone of the scope gets a number of its own.
   [[nodiscard]] int domain_id(Index scope, const std::string& zone);
   // The zone of a group when logical domains are off: its physical domain.
