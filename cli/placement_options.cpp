@@ -65,6 +65,11 @@ void add_relax(CLI::App* command, std::vector<std::string>& target) {
                    "constraint that may be broken, e.g. cpu; what is broken is shown")
       ->option_text("NAME");
 }
+void add_seed(CLI::App* command, std::optional<std::uint64_t>& target) {
+  command->add_option(
+      "--seed", target,
+      "hosts that are equally good are taken in the order of this seed, not of IDs");
+}
 void add_set_options(CLI::App* command, std::string& cluster, std::string& process_class,
                      std::string& set) {
   command->add_option("--cluster", cluster, "cluster; not needed when there is only one");
@@ -81,6 +86,7 @@ void add_place(CLI::App& app, ports::FileReader& files, const Screen& screen, Ch
   static std::string objective;
   add_objective(command, objective);
   command->add_option("--cluster", options.cluster, "only this cluster");
+  add_seed(command, options.seed);
   add_relax(command, options.relaxed);
   command->add_flag("--explain", options.has_explanations, "say why, for every group and host");
   add_json(command, options.is_json);
@@ -99,6 +105,7 @@ void add_explain(CLI::App& app, ports::FileReader& files, const Screen& screen, 
       "explain", "Say where the next group of a set would go, and why not elsewhere");
   add_fleet_option(command, options.fleet);
   add_set_options(command, options.cluster, options.process_class, options.set);
+  add_seed(command, options.seed);
   add_relax(command, options.relaxed);
   add_json(command, options.is_json);
   command->footer("Example:\n  fdbpack explain --fleet examples/fleet.json --class storage");
@@ -150,6 +157,7 @@ void add_evacuate(CLI::App& app, ports::FileReader& files, const Screen& screen,
   command->add_option("--fault-domain", options.fault_domain, "likewise for a fault domain");
   command->add_option("--cluster", options.cluster,
                       "cluster of the set or fault domain; not needed when there is only one");
+  add_seed(command, options.seed);
   add_relax(command, options.relaxed);
   command->add_flag("--explain", options.has_explanations, "say why, for every group and host");
   add_json(command, options.is_json);
@@ -220,8 +228,9 @@ void add_fleet(CLI::App& app, ports::FileReader& files, const Screen& screen, Ch
   check->callback([&] { chosen = [&] { return fleet_check(file, files, screen); }; });
   auto* command = group->add_subcommand("generate", "Invent a fleet");
   command->add_option("--hosts", options.fleet.hosts, "hosts")->required();
-  command->add_option("--groups-per-host", options.fleet.groups_per_host,
-                      "storage groups; 0: none, not even the class")
+  command
+      ->add_option("--groups-per-host", options.fleet.groups_per_host,
+                   "storage groups; 0: none, not even the class")
       ->capture_default_str();
   command->add_option("--clusters", options.fleet.clusters, "clusters that share the hosts")
       ->capture_default_str();

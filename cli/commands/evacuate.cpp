@@ -72,7 +72,7 @@ Outcome evacuate(const EvacuateOptions& options, ports::FileReader& files) {
     if (!cluster) return std::move(cluster.error());
     request->cluster = *std::move(cluster);
   }
-  place::Planner planner(*inventory);
+  place::Planner planner(*inventory, options.seed);
   const auto result = place::evacuate(planner, *request);
   if (!result) return failure(ExitCode::usage, result.error().message);
   const bool is_complete = result->unplaced.empty() && result->stranded.empty();

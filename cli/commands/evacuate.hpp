@@ -8,6 +8,8 @@
 #include "cli/screen.hpp"
 #include "ports/file_reader.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@ struct EvacuateOptions {
   std::vector<std::string> relaxed;
   bool has_explanations = false;
   bool is_json = false;
+  std::optional<std::uint64_t> seed;  // ties go by it instead of by ID
   Screen screen;
 };
 [[nodiscard]] Outcome evacuate(const EvacuateOptions& options, ports::FileReader& files);

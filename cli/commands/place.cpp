@@ -133,7 +133,7 @@ Outcome place(const PlaceOptions& options, ports::FileReader& files) {
   if (!relaxed) return failure(ExitCode::usage, relaxed.error().message);
   const auto inventory = load_fleet(options.fleet, files);
   if (!inventory) return inventory.error();
-  place::Planner planner(*inventory);
+  place::Planner planner(*inventory, options.seed);
   place::PlanOptions plan_options;
   plan_options.cluster = options.cluster;
   plan_options.relaxed = *relaxed;
@@ -159,7 +159,7 @@ Outcome explain(const ExplainOptions& options, ports::FileReader& files) {
     return failure(ExitCode::usage, fmt::format("there is no {} set {} in cluster {}",
                                                 options.process_class, options.set, *cluster));
   }
-  place::Planner planner(*inventory);
+  place::Planner planner(*inventory, options.seed);
   place::Want want;
   want.set = set;
   want.relaxed = *relaxed;

@@ -10,6 +10,8 @@
 #include "fdbpack/place/plan.hpp"
 #include "ports/file_reader.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct PlaceOptions {
   std::vector<std::string> relaxed;
   bool is_json = false;
   bool has_explanations = false;
+  std::optional<std::uint64_t> seed;  // ties go by it instead of by ID
   Screen screen;
 };
 [[nodiscard]] Outcome place(const PlaceOptions& options, ports::FileReader& files);
@@ -39,6 +42,7 @@ struct ExplainOptions {
   std::string set = "default";
   std::vector<std::string> relaxed;
   bool is_json = false;
+  std::optional<std::uint64_t> seed;  // ties go by it instead of by ID
   Screen screen;
 };
 [[nodiscard]] Outcome explain(const ExplainOptions& options, ports::FileReader& files);

@@ -65,10 +65,10 @@ class Search {
             {domains[rank], rank, {static_cast<Index>(h), verdict.terms, verdict.breached}});
       }
     }
-    std::sort(out.begin(), out.end(), [](const Option& a, const Option& b) {
-      const auto key = [](const Option& o) {
+    std::sort(out.begin(), out.end(), [&](const Option& a, const Option& b) {
+      const auto key = [&](const Option& o) {
         return std::tuple(o.candidate.terms.violations, o.rank, o.candidate.terms,
-                          o.candidate.host);
+                          planner_.state().rank(o.candidate.host));
       };
       return key(a) < key(b);
     });

@@ -2,10 +2,13 @@
 #include "fdbpack/place/state.hpp"
 
 #include "fdbpack/base/check.hpp"
+#include "fdbpack/base/random.hpp"
 #include "fdbpack/place/demand.hpp"
 #include "fdbpack/place/fault_domains.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace fdbpack::place {
 namespace {
@@ -192,6 +195,14 @@ void PlacementState::load_groups() {
 Index PlacementState::physical_of(Index scope, Index host) const {
   const Scope& where = inventory_->scopes()[at(scope)];
   return inventory_->physical()[at(where.physical)].domain_of[at(host)];
+}
+
+void PlacementState::shuffle(std::uint64_t seed) {
+  Random random(seed);
+  ranks_.resize(hosts_.size());
+  std::iota(ranks_.begin(), ranks_.end(), 0);
+  for (std::size_t i = ranks_.size(); i > 1; --i)
+    std::swap(ranks_[i - 1], ranks_[random.below(i)]);
 }
 
 Index PlacementState::add(PlacedGroup group) {

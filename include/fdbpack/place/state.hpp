@@ -132,6 +132,14 @@ class PlacementState {
   [[nodiscard]] const std::vector<SetState>& sets() const { return sets_; }
   [[nodiscard]] Index physical_of(Index scope, Index host) const;
 
+  // Which of two hosts that are equally good is taken: the lower rank. That is the order of IDs,
+  // or after shuffle() another one, the same for the same seed.
+  [[nodiscard]] Index rank(Index host) const {
+    return ranks_.empty() ? host : ranks_[Inventory::to_size(host)];
+  }
+  [[nodiscard]] bool is_shuffled() const { return !ranks_.empty(); }
+  void shuffle(std::uint64_t seed);
+
   Index add(PlacedGroup group);  // the index it got
   void take_out(Index group);    // its room is free again
   void put_back(Index group);    // after take_out()
@@ -165,6 +173,7 @@ class PlacementState {
   std::vector<UnitScale> scales_;
   std::vector<KindShares> shares_;
   std::vector<HostState> hosts_;
+  std::vector<Index> ranks_;  // by host; empty: the host's index
   std::vector<PlacedGroup> groups_;
   std::vector<ScopeState> scopes_;
   std::vector<SetState> sets_;
