@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <map>
@@ -27,6 +28,7 @@ namespace {
 struct Session {
   adapters::LocalFileReader files;
   adapters::TemplateWorker templates;
+  Screen screen;
   std::function<Outcome()> chosen;
 };
 
@@ -143,7 +145,7 @@ void add_spec(CLI::App& app, Session& session) {
 void print_errors(std::string_view lines) {
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
-    std::fprintf(stderr, "fdbpack: %.*s\n", static_cast<int>(end), lines.data());
+    std::fprintf(stderr, "fdbpack: %s\n", printable(lines.substr(0, end)).c_str());
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
 }
@@ -176,6 +178,9 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, int a
 
 int run(int argc, char** argv) {
   Session session;
+  session.screen.has_colour =
+      has_colour(::isatty(STDOUT_FILENO) == 1, std::getenv("NO_COLOR"), std::getenv("TERM"));
+  session.screen.has_progress = ::isatty(STDERR_FILENO) == 1;
   CLI::App app{"fdbpack runs FoundationDB on pods and on bare metal.", "fdbpack"};
   app.set_version_flag("--version", "fdbpack " FDBPACK_VERSION);
   app.require_subcommand(1);
@@ -187,7 +192,7 @@ int run(int argc, char** argv) {
   add_render(app, session);
   add_conf(app, session);
   add_spec(app, session);
-  add_placement(app, session.files, session.chosen);
+  add_placement(app, session.files, session.screen, session.chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -65,6 +65,11 @@ void add_relax(CLI::App* command, std::vector<std::string>& target) {
                    "constraint that may be broken, e.g. cpu; what is broken is shown")
       ->option_text("NAME");
 }
+void add_seed(CLI::App* command, std::optional<std::uint64_t>& target) {
+  command->add_option(
+      "--seed", target,
+      "hosts that are equally good are taken in the order of this seed, not of IDs");
+}
 void add_set_options(CLI::App* command, std::string& cluster, std::string& process_class,
                      std::string& set) {
   command->add_option("--cluster", cluster, "cluster; not needed when there is only one");
@@ -72,14 +77,16 @@ void add_set_options(CLI::App* command, std::string& cluster, std::string& proce
   command->add_option("--set", set, "set of that class")->capture_default_str();
 }
 
-void add_place(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_place(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static PlaceOptions options;
+  options.screen = screen;
   auto* command = app.add_subcommand("place", "Decide where missing process groups go");
   add_either(command, options.fleet, "--request", options.request,
              "allocation request as hail reads it");
   static std::string objective;
   add_objective(command, objective);
   command->add_option("--cluster", options.cluster, "only this cluster");
+  add_seed(command, options.seed);
   add_relax(command, options.relaxed);
   command->add_flag("--explain", options.has_explanations, "say why, for every group and host");
   add_json(command, options.is_json);
@@ -91,20 +98,23 @@ void add_place(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   });
 }
 
-void add_explain(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_explain(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static ExplainOptions options;
+  options.screen = screen;
   auto* command = app.add_subcommand(
       "explain", "Say where the next group of a set would go, and why not elsewhere");
   add_fleet_option(command, options.fleet);
   add_set_options(command, options.cluster, options.process_class, options.set);
+  add_seed(command, options.seed);
   add_relax(command, options.relaxed);
   add_json(command, options.is_json);
   command->footer("Example:\n  fdbpack explain --fleet examples/fleet.json --class storage");
   command->callback([&] { chosen = [&] { return explain(options, files); }; });
 }
 
-void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_balance(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static BalanceOptions options;
+  options.screen = screen;
   static std::string objective;
   auto* command = app.add_subcommand("balance", "Propose replacements that make a fleet more even");
   add_either(command, options.fleet, "--htools", options.htools,
@@ -136,8 +146,9 @@ void add_balance(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   });
 }
 
-void add_evacuate(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_evacuate(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static EvacuateOptions options;
+  options.screen = screen;
   auto* command = app.add_subcommand("evacuate", "Plan where everything goes that has to leave");
   add_fleet_option(command, options.fleet);
   command->add_option("--host", options.hosts, "host to empty; may be given several times");
@@ -146,6 +157,7 @@ void add_evacuate(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->add_option("--fault-domain", options.fault_domain, "likewise for a fault domain");
   command->add_option("--cluster", options.cluster,
                       "cluster of the set or fault domain; not needed when there is only one");
+  add_seed(command, options.seed);
   add_relax(command, options.relaxed);
   command->add_flag("--explain", options.has_explanations, "say why, for every group and host");
   add_json(command, options.is_json);
@@ -153,8 +165,9 @@ void add_evacuate(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->callback([&] { chosen = [&] { return evacuate(options, files); }; });
 }
 
-void add_capacity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_capacity(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static CapacityOptions options;
+  options.screen = screen;
   auto* command = app.add_subcommand("capacity", "Forecast how many more groups of a set fit");
   add_either(command, options.fleet, "--htools", options.htools,
              "cluster in the text format of Ganeti's htools");
@@ -174,8 +187,9 @@ void add_capacity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   });
 }
 
-void add_waves(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_waves(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static WavesOptions options;
+  options.screen = screen;
   auto* command = app.add_subcommand("waves", "Group the hosts that can be maintained together");
   add_fleet_option(command, options.fleet);
   command->add_option("--max", options.hosts_max, "at most so many hosts in a wave")
@@ -199,7 +213,7 @@ void add_affinity(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
   command->callback([&] { chosen = [&] { return affinity(options, files); }; });
 }
 
-void add_fleet(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
+void add_fleet(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
   static GenerateFleetOptions options;
   static std::string file;
   auto* group = app.add_subcommand("fleet", "Look at fleet snapshots, and invent them");
@@ -211,17 +225,20 @@ void add_fleet(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
       ->required()
       ->option_text("FILE");
   check->footer("Example:\n  fdbpack fleet check examples/fleet.json");
-  check->callback([&] { chosen = [&] { return fleet_check(file, files); }; });
+  check->callback([&] { chosen = [&] { return fleet_check(file, files, screen); }; });
   auto* command = group->add_subcommand("generate", "Invent a fleet");
   command->add_option("--hosts", options.fleet.hosts, "hosts")->required();
-  command->add_option("--groups-per-host", options.fleet.groups_per_host, "storage groups")
+  command
+      ->add_option("--groups-per-host", options.fleet.groups_per_host,
+                   "storage groups; 0: none, not even the class")
       ->capture_default_str();
   command->add_option("--clusters", options.fleet.clusters, "clusters that share the hosts")
       ->capture_default_str();
   command->add_option("--domains", options.fleet.domains,
                       "logical fault domains of each class; 0: off");
   command->add_flag("--required", options.fleet.is_required, "never two domains on one host");
-  command->add_option("--azs", options.fleet.azs, "availability zones")->capture_default_str();
+  command->add_option("--azs", options.fleet.azs, "availability zones; else 3, or one per host")
+      ->check(CLI::Range(1, 1000000));
   command->add_flag("!--empty", options.fleet.is_placed,
                     "hosts only: every group is still to be placed");
   command->add_flag("--htools", options.is_htools, "in the text format of Ganeti's htools");
@@ -232,15 +249,15 @@ void add_fleet(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
 
 }  // namespace
 
-void add_placement(CLI::App& app, ports::FileReader& files, Chosen& chosen) {
-  add_place(app, files, chosen);
-  add_explain(app, files, chosen);
-  add_balance(app, files, chosen);
-  add_evacuate(app, files, chosen);
-  add_capacity(app, files, chosen);
-  add_waves(app, files, chosen);
+void add_placement(CLI::App& app, ports::FileReader& files, const Screen& screen, Chosen& chosen) {
+  add_place(app, files, screen, chosen);
+  add_explain(app, files, screen, chosen);
+  add_balance(app, files, screen, chosen);
+  add_evacuate(app, files, screen, chosen);
+  add_capacity(app, files, screen, chosen);
+  add_waves(app, files, screen, chosen);
   add_affinity(app, files, chosen);
-  add_fleet(app, files, chosen);
+  add_fleet(app, files, screen, chosen);
 }
 
 }  // namespace fdbpack::cli

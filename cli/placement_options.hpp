@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/outcome.hpp"
+#include "cli/screen.hpp"
 #include "ports/file_reader.hpp"
 
 #include <functional>
@@ -15,8 +16,8 @@ class App;
 
 namespace fdbpack::cli {
 
-// Adds the commands; the one that is chosen is put into `chosen`. `app`, `files` and `chosen` must
-// outlive the run.
-void add_placement(CLI::App& app, ports::FileReader& files, std::function<Outcome()>& chosen);
+// Adds the commands; the one that is chosen is put into `chosen`. All of them must outlive the run.
+void add_placement(CLI::App& app, ports::FileReader& files, const Screen& screen,
+                   std::function<Outcome()>& chosen);
 
 }  // namespace fdbpack::cli

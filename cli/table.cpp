@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/table.hpp"
 
+#include "cli/screen.hpp"
+
 #include <algorithm>
 
 namespace fdbpack::cli {
@@ -15,22 +17,33 @@ bool is_number(const std::string& text) {
 
 }  // namespace
 
+void Table::add(std::vector<std::string> row) {
+  for (std::string& cell : row)
+    cell = printable(cell);
+  rows_.push_back(std::move(row));
+}
+
 std::string Table::text() const {
   const std::size_t columns = rows_.front().size();
   std::vector<std::size_t> widths(columns);
   std::vector<bool> is_right(columns, true);
+  std::vector<bool> is_shown(columns, empty());
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     for (std::size_t c = 0; c < columns; ++c) {
-      widths[c] = std::max(widths[c], rows_[r][c].size());
-      if (r > 0 && !is_number(rows_[r][c])) is_right[c] = false;
+      const std::string& cell = rows_[r][c];
+      widths[c] = std::max(widths[c], width(cell));
+      if (r == 0) continue;
+      if (!is_number(cell)) is_right[c] = false;
+      if (!cell.empty() && cell != "-") is_shown[c] = true;
     }
   }
   std::string out;
   for (const std::vector<std::string>& row : rows_) {
     std::string line;
     for (std::size_t c = 0; c < columns; ++c) {
-      const std::string padding(widths[c] - row[c].size(), ' ');
-      line += (c == 0 ? "" : "  ") + (is_right[c] ? padding + row[c] : row[c] + padding);
+      if (!is_shown[c]) continue;
+      const std::string padding(widths[c] - width(row[c]), ' ');
+      line += (line.empty() ? "" : "  ") + (is_right[c] ? padding + row[c] : row[c] + padding);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";

@@ -35,19 +35,17 @@ Outcome balance_htools(const BalanceOptions& options, ports::FileReader& files) 
                node(move.from), node(move.to), fmt::format("{:.8f}", move.score),
                move.is_swap ? "swap" : "move"});
   }
-  Outcome outcome;
-  if (!table.empty()) outcome.out = table.text();
-  outcome.out += fmt::format("score {:.8f} -> {:.8f} in {} moves\n", result->initial.overall(),
-                             result->final.overall(), result->moves.size());
-  if (result->mirrored > 0) {
-    outcome.out +=
-        fmt::format("{} mirrored instances were left where they are\n", result->mirrored);
-  }
-  return outcome;
+  Page page(options.screen);
+  page.table(table);
+  page.line(fmt::format("score {:.8f} -> {:.8f} in {} moves", result->initial.overall(),
+                        result->final.overall(), result->moves.size()));
+  if (result->mirrored > 0)
+    page.line(fmt::format("{} mirrored instances were left where they are", result->mirrored));
+  return text_outcome(std::move(page));
 }
 
-std::string rebalance_text(const place::PlacementState& state, const place::Rebalance& result,
-                           bool has_explanations) {
+void add_rebalance(const place::PlacementState& state, const place::Rebalance& result,
+                   bool has_explanations, Page& page) {
   Table table({"", "GROUP", "CLUSTER", "FROM", "TO", "AS", "GIB", "SCORE", "WHY"});
   for (std::size_t i = 0; i < result.moves.size(); ++i) {
     const place::Replacement& move = result.moves[i];
@@ -55,23 +53,24 @@ std::string rebalance_text(const place::PlacementState& state, const place::Reba
                fmt::format("{:.1f}", static_cast<double>(move.data_mib) / 1024.0),
                fmt::format("{:.6f}", move.score), move.is_swap ? move.why + ", swap" : move.why});
   }
-  std::string out = table.empty() ? "" : table.text();
+  page.table(table);
   for (const place::Replacement& move : result.moves) {
     if (!has_explanations) break;
     const std::vector<std::string> lines = place::explain_text(state, move);
+    page.blank();
     for (std::size_t i = 0; i < lines.size(); ++i)
-      out += (i == 0 ? "\n" : "  ") + lines[i] + "\n";
+      page.line((i == 0 ? "" : "  ") + lines[i]);
   }
-  if (has_explanations && !result.moves.empty()) out += "\n";
-  out += fmt::format(
-      "score {:.6f} -> {:.6f}, violations {} -> {}, {} replacements, {:.1f} GiB to copy\n",
+  if (has_explanations && !result.moves.empty()) page.blank();
+  page.line(fmt::format(
+      "score {:.6f} -> {:.6f}, violations {} -> {}, {} replacements, {:.1f} GiB to copy",
       result.before.score(), result.after.score(), result.before.violations,
-      result.after.violations, result.moves.size(), static_cast<double>(result.data_mib) / 1024.0);
-  if (result.is_budget_spent) out += "the budget is spent; more would help\n";
-  for (const std::string& cluster : result.unhealthy) {
-    out += fmt::format("{} was left alone: its database is not healthy\n", cluster);
-  }
-  return out;
+      result.after.violations, result.moves.size(), static_cast<double>(result.data_mib) / 1024.0));
+  if (result.has_second_moves)
+    page.line("a group that moves twice has to: there is no room for it to go straight");
+  if (result.is_budget_spent) page.bad("the budget is spent; more would help");
+  for (const std::string& cluster : result.unhealthy)
+    page.bad(fmt::format("{} was left alone: its database is not healthy", cluster));
 }
 
 }  // namespace
@@ -89,9 +88,9 @@ Outcome balance(const BalanceOptions& options, ports::FileReader& files) {
   rebalance_options.has_explanations = options.has_explanations;
   const place::Rebalance result = place::rebalance(planner, rebalance_options);
   if (options.is_json) return json_outcome(wire::to_json(planner.state(), result));
-  Outcome outcome;
-  outcome.out = rebalance_text(planner.state(), result, options.has_explanations);
-  return outcome;
+  Page page(options.screen);
+  add_rebalance(planner.state(), result, options.has_explanations, page);
+  return text_outcome(std::move(page));
 }
 
 }  // namespace fdbpack::cli

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/outcome.hpp"
+#include "cli/screen.hpp"
 #include "ports/file_reader.hpp"
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct BalanceOptions {
   bool has_swaps = true;
   bool has_explanations = false;
   bool is_json = false;
+  Screen screen;
 };
 [[nodiscard]] Outcome balance(const BalanceOptions& options, ports::FileReader& files);
 

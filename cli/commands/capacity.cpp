@@ -25,38 +25,42 @@ std::string label_to_count_by(const place::Inventory& inventory, const std::stri
   return has_az ? "az" : "";
 }
 
-std::string capacity_text(const CapacityOptions& options, const std::string& label,
-                          const place::Capacity& result) {
-  std::string out = fmt::format("{} set {}: has {}, wants {}, {}{} more fit\n",
-                                options.process_class, options.set, result.have, result.want,
-                                result.is_limited ? "at least " : "", result.more);
-  for (const auto& [value, count] : result.per_value) {
-    out += fmt::format("  {} {}: {}\n", label, value.empty() ? "(none)" : value, count);
-  }
-  for (const place::Stop& stop : result.stops) {
-    out += fmt::format("then {} stops {} hosts\n", to_string(stop.constraint), stop.hosts);
-  }
-  for (const place::Stranded& entry : result.stranded) {
-    out += fmt::format("stranded: {} {} of {} on {} hosts\n",
-                       entry.resource == "cpu" ? entry.amount / 1000 : entry.amount,
-                       entry.resource == "cpu" ? "cores" : "MiB", entry.resource, entry.hosts);
-  }
-  return out;
+std::string hosts_text(int hosts) {
+  return fmt::format("{} host{}", hosts, hosts == 1 ? "" : "s");
 }
 
-std::string losses_text(const std::vector<place::Loss>& losses) {
+void add_capacity(const CapacityOptions& options, const std::string& label,
+                  const place::Capacity& result, Page& page) {
+  page.line(fmt::format("{} set {}: has {}, wants {}, {}{} more fit", options.process_class,
+                        options.set, result.have, result.want, result.is_limited ? "at least " : "",
+                        result.more));
+  for (const auto& [value, count] : result.per_value)
+    page.line(fmt::format("  {} {}: {}", label, value.empty() ? "(none)" : value, count));
+  for (const place::Stop& stop : result.stops)
+    page.line(fmt::format("then {} stops {}", to_string(stop.constraint), hosts_text(stop.hosts)));
+  for (const place::Stranded& entry : result.stranded) {
+    const std::string what = entry.resource == "cpu" ? fmt::format("{} cores", entry.amount / 1000)
+                                                     : fmt::format("{} MiB", entry.amount);
+    page.line(
+        fmt::format("stranded: {} of {} on {}", what, entry.resource, hosts_text(entry.hosts)));
+  }
+}
+
+void add_losses(const std::vector<place::Loss>& losses, Page& page) {
   Table table({"LOST", "GROUPS", "UNPLACED", "VIOLATIONS", "FIRST", "WHY"});
   for (const place::Loss& loss : losses) {
     if (loss.unplaced == 0 && loss.violations == 0 && losses.size() > 1) continue;
     table.add({loss.domain, std::to_string(loss.groups), std::to_string(loss.unplaced),
                std::to_string(loss.violations), loss.first_unplaced, loss.why});
   }
+  page.table(table);
   const auto bad = std::count_if(losses.begin(), losses.end(),
                                  [](const auto& loss) { return loss.unplaced > 0; });
-  const std::string verdict =
-      bad == 0 ? fmt::format("each of {} losses can be placed again\n", losses.size())
-               : fmt::format("{} of {} losses cannot be placed again\n", bad, losses.size());
-  return (table.empty() ? "" : table.text()) + verdict;
+  if (bad == 0) {
+    page.good(fmt::format("each of {} losses can be placed again", losses.size()));
+  } else {
+    page.bad(fmt::format("{} of {} losses cannot be placed again", bad, losses.size()));
+  }
 }
 
 Outcome capacity_htools(const CapacityOptions& options, ports::FileReader& files) {
@@ -73,15 +77,13 @@ Outcome capacity_htools(const CapacityOptions& options, ports::FileReader& files
                                                 {"failsN1", result->fails_n1},
                                                 {"runsOut", std::move(lacks)}});
   }
-  Outcome outcome;
-  outcome.out =
-      fmt::format("{} more instances of the standard specification fit\n", result->instances);
+  Page page(options.screen);
+  page.line(fmt::format("{} more instances of the standard specification fit", result->instances));
   if (result->fails_n1)
-    outcome.out += "a node could not take over what it keeps memory for; nothing is added\n";
-  for (const auto& [lack, nodes] : result->lacks) {
-    outcome.out += fmt::format("then {} stops {} nodes\n", to_string(lack), nodes);
-  }
-  return outcome;
+    page.bad("a node could not take over what it keeps memory for; nothing is added");
+  for (const auto& [lack, nodes] : result->lacks)
+    page.line(fmt::format("then {} stops {} nodes", to_string(lack), nodes));
+  return text_outcome(std::move(page));
 }
 
 }  // namespace
@@ -111,11 +113,10 @@ Outcome capacity(const CapacityOptions& options, ports::FileReader& files) {
   const bool survives = std::all_of(losses.begin(), losses.end(),
                                     [](const place::Loss& loss) { return loss.unplaced == 0; });
   if (options.is_json) return json_outcome(wire::to_json(*result, losses), survives);
-  Outcome outcome;
-  outcome.code = survives ? ExitCode::ok : ExitCode::incomplete;
-  outcome.out = capacity_text(options, request.label, *result);
-  if (!losses.empty()) outcome.out += losses_text(losses);
-  return outcome;
+  Page page(options.screen);
+  add_capacity(options, request.label, *result, page);
+  if (!losses.empty()) add_losses(losses, page);
+  return text_outcome(std::move(page), survives);
 }
 
 Outcome waves(const WavesOptions& options, ports::FileReader& files) {
@@ -123,20 +124,16 @@ Outcome waves(const WavesOptions& options, ports::FileReader& files) {
   if (!inventory) return inventory.error();
   const std::vector<place::Wave> result = place::waves(*inventory, {options.hosts_max});
   if (options.is_json) return json_outcome(wire::to_json(result));
-  Table table({"WAVE", "HOSTS", "FAULT DOMAINS", "WHICH"});
+  Page page(options.screen);
+  if (result.empty()) page.line("there are no hosts");
   for (std::size_t i = 0; i < result.size(); ++i) {
-    std::string zones;
-    for (const std::string& zone : result[i].zones)
-      zones += (zones.empty() ? "" : " ") + zone;
-    std::string hosts;
-    for (const std::string& host : result[i].hosts)
-      hosts += (hosts.empty() ? "" : " ") + host;
-    table.add({std::to_string(i + 1), std::to_string(result[i].hosts.size()),
-               zones.empty() ? "-" : zones, hosts});
+    const std::size_t hosts = result[i].hosts.size();
+    page.wrapped(fmt::format("wave {}, {} host{}:", i + 1, hosts, hosts == 1 ? "" : "s"),
+                 result[i].hosts);
+    page.wrapped("  down meanwhile:",
+                 result[i].zones.empty() ? std::vector<std::string>{"nothing"} : result[i].zones);
   }
-  Outcome outcome;
-  outcome.out = table.empty() ? "there are no hosts\n" : table.text();
-  return outcome;
+  return text_outcome(std::move(page));
 }
 
 Outcome affinity(const AffinityOptions& options, ports::FileReader& files) {

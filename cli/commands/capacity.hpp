@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cli/outcome.hpp"
+#include "cli/screen.hpp"
 #include "ports/file_reader.hpp"
 
 #include <string>
@@ -19,8 +20,9 @@ struct CapacityOptions {
   std::string process_class = "storage";
   std::string set = "default";
   std::string label;  // empty: az, where hosts have it
-  std::string lose;  // a label ("host", "rack") or label=value; empty: no loss is tried
+  std::string lose;   // a label ("host", "rack") or label=value; empty: no loss is tried
   bool is_json = false;
+  Screen screen;
 };
 [[nodiscard]] Outcome capacity(const CapacityOptions& options, ports::FileReader& files);
 
@@ -28,6 +30,7 @@ struct WavesOptions {
   std::string fleet;
   int hosts_max = 0;
   bool is_json = false;
+  Screen screen;
 };
 [[nodiscard]] Outcome waves(const WavesOptions& options, ports::FileReader& files);
 

@@ -2,6 +2,7 @@
 #include "cli/commands/evacuate.hpp"
 
 #include "cli/commands/fleet.hpp"
+#include "cli/commands/place.hpp"
 #include "cli/table.hpp"
 #include "fdbpack/place/evacuate.hpp"
 #include "fdbpack/place/explain.hpp"
@@ -35,39 +36,28 @@ Result<place::EvacuateRequest> request_of(const EvacuateOptions& options) {
   return request;
 }
 
-std::string evacuation_text(const place::PlacementState& state, const place::Evacuation& result,
-                            bool has_explanations) {
+void add_evacuation(const place::PlacementState& state, const place::Evacuation& result,
+                    bool has_explanations, Page& page) {
   Table table({"GROUP", "CLUSTER", "FROM", "TO", "AS", "DOMAIN", "NOTE"});
   for (const place::NewGroup& placed : result.placed) {
     const place::Index old = state.inventory().find_group(placed.group.cluster, placed.replaces);
-    std::string note;
-    for (const place::Constraint constraint : placed.breached) {
-      note += (note.empty() ? "breaks " : ", ") + std::string(to_string(constraint));
-    }
     table.add({placed.replaces, placed.group.cluster,
                state.inventory().groups()[static_cast<std::size_t>(old)].host, placed.group.host,
-               placed.group.id, placed.group.fault_domain.empty() ? "-" : placed.group.fault_domain,
-               note});
+               placed.group.id, placed.group.fault_domain, breached_note(placed)});
   }
-  std::string out = table.empty() ? "" : table.text();
-  for (const place::NewGroup& placed : result.placed) {
-    if (!has_explanations) break;
-    out += "\n" + place::headline(placed) + "\n";
-    for (const std::string& line : place::explain_text(state, placed.why))
-      out += "  " + line + "\n";
-  }
+  page.table(table);
+  if (has_explanations) add_explanations(state, result.placed, page);
   for (const place::Unplaced& missing : result.unplaced) {
-    out += fmt::format("\n{}/{} has nowhere to go\n", missing.cluster, missing.replaces);
+    page.blank();
+    page.bad(fmt::format("{}/{} has nowhere to go", missing.cluster, missing.replaces));
     for (const std::string& line : place::explain_text(state, missing.why, 20))
-      out += "  " + line + "\n";
+      page.line("  " + line);
   }
-  for (const std::string& group : result.stranded) {
-    out += fmt::format("{} belongs to a set that the spec no longer has\n", group);
-  }
-  out += fmt::format("{} of {} groups find a new host, {:.1f} GiB to copy\n", result.placed.size(),
-                     result.placed.size() + result.unplaced.size() + result.stranded.size(),
-                     static_cast<double>(result.data_mib) / 1024.0);
-  return out;
+  for (const std::string& group : result.stranded)
+    page.bad(fmt::format("{} belongs to a set that the spec no longer has", group));
+  page.line(fmt::format("{} of {} groups find a new host, {:.1f} GiB to copy", result.placed.size(),
+                        result.placed.size() + result.unplaced.size() + result.stranded.size(),
+                        static_cast<double>(result.data_mib) / 1024.0));
 }
 
 }  // namespace
@@ -82,15 +72,14 @@ Outcome evacuate(const EvacuateOptions& options, ports::FileReader& files) {
     if (!cluster) return std::move(cluster.error());
     request->cluster = *std::move(cluster);
   }
-  place::Planner planner(*inventory);
+  place::Planner planner(*inventory, options.seed);
   const auto result = place::evacuate(planner, *request);
   if (!result) return failure(ExitCode::usage, result.error().message);
   const bool is_complete = result->unplaced.empty() && result->stranded.empty();
   if (options.is_json) return json_outcome(wire::to_json(planner.state(), *result), is_complete);
-  Outcome outcome;
-  outcome.code = is_complete ? ExitCode::ok : ExitCode::incomplete;
-  outcome.out = evacuation_text(planner.state(), *result, options.has_explanations);
-  return outcome;
+  Page page(options.screen);
+  add_evacuation(planner.state(), *result, options.has_explanations, page);
+  return text_outcome(std::move(page), is_complete);
 }
 
 }  // namespace fdbpack::cli

@@ -5,8 +5,11 @@
 #pragma once
 
 #include "cli/outcome.hpp"
+#include "cli/screen.hpp"
 #include "ports/file_reader.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,8 @@ struct EvacuateOptions {
   std::vector<std::string> relaxed;
   bool has_explanations = false;
   bool is_json = false;
+  std::optional<std::uint64_t> seed;  // ties go by it instead of by ID
+  Screen screen;
 };
 [[nodiscard]] Outcome evacuate(const EvacuateOptions& options, ports::FileReader& files);
 

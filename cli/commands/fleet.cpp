@@ -71,17 +71,22 @@ Outcome fleet_generate(const GenerateFleetOptions& options) {
   return outcome;
 }
 
-Outcome fleet_check(const std::string& file, ports::FileReader& files) {
+Outcome fleet_check(const std::string& file, ports::FileReader& files, const Screen& screen) {
   const auto inventory = load_fleet(file, files);
   if (!inventory) return inventory.error();
+  Page page(screen);
+  page.good(fmt::format("{}: good, {} hosts, {} clusters, {} process groups", file,
+                        inventory->hosts().size(), inventory->clusters().size(),
+                        inventory->groups().size()));
+  for (const place::Violation& violation : place::violations(*inventory))
+    page.bad(fmt::format("{}: {}: {}", violation.subject, violation.rule, violation.message));
+  return text_outcome(std::move(page));
+}
+
+Outcome text_outcome(Page page, bool is_complete) {
   Outcome outcome;
-  outcome.out = fmt::format("{}: good, {} hosts, {} clusters, {} process groups\n", file,
-                            inventory->hosts().size(), inventory->clusters().size(),
-                            inventory->groups().size());
-  for (const place::Violation& violation : place::violations(*inventory)) {
-    outcome.out +=
-        fmt::format("{}: {}: {}\n", violation.subject, violation.rule, violation.message);
-  }
+  outcome.code = is_complete ? ExitCode::ok : ExitCode::incomplete;
+  outcome.out = std::move(page).text();
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/outcome.hpp"
+#include "cli/screen.hpp"
 #include "fdbpack/place/constraint.hpp"
 #include "fdbpack/place/generate.hpp"
 #include "fdbpack/place/htools/cluster.hpp"
@@ -34,8 +35,11 @@ struct GenerateFleetOptions {
 [[nodiscard]] Outcome fleet_generate(const GenerateFleetOptions& options);
 // Everything that is wrong with a snapshot, or what it holds and which rules it breaks as it
 // stands.
-[[nodiscard]] Outcome fleet_check(const std::string& file, ports::FileReader& files);
+[[nodiscard]] Outcome fleet_check(const std::string& file, ports::FileReader& files,
+                                  const Screen& screen);
 
+// Text for people as a command's output.
+[[nodiscard]] Outcome text_outcome(Page page, bool is_complete = true);
 // Indented JSON as a command's output.
 [[nodiscard]] Outcome json_outcome(const wire::JsonValue& value, bool is_complete = true);
 // Names given as --relax, or the reason why one cannot be.

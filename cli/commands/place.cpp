@@ -27,60 +27,55 @@ std::string unit_text(const place::Group& group) {
   return out.empty() ? "-" : out;
 }
 
-std::string placed_table(const FleetPlan& plan) {
+Table placed_table(const FleetPlan& plan) {
   Table table({"GROUP", "CLUSTER", "SET", "HOST", "UNIT", "DOMAIN", "SLOT", "REPLACES", "NOTE"});
   for (const NewGroup& placed : plan.placed) {
     const place::Group& group = placed.group;
-    std::string note;
-    for (const place::Constraint constraint : placed.breached) {
-      note += (note.empty() ? "breaks " : ", ") + std::string(to_string(constraint));
-    }
+    std::string note = breached_note(placed);
     if (placed.step > 1) note += fmt::format("{}step {}", note.empty() ? "" : ", ", placed.step);
-    table.add({group.id, group.cluster, group.set, group.host, unit_text(group),
-               group.fault_domain.empty() ? "-" : group.fault_domain,
-               std::to_string(group.port_slot), placed.replaces.empty() ? "-" : placed.replaces,
-               note});
+    table.add({group.id, group.cluster, group.set, group.host, unit_text(group), group.fault_domain,
+               std::to_string(group.port_slot), placed.replaces, note});
   }
-  return table.empty() ? "" : table.text();
+  return table;
 }
 
-std::string plan_text(const PlacementState& state, const FleetPlan& plan, bool has_explanations) {
-  std::string out = placed_table(plan);
-  if (has_explanations) {
-    for (const NewGroup& placed : plan.placed) {
-      out += "\n" + place::headline(placed) + "\n";
-      for (const std::string& line : place::explain_text(state, placed.why))
-        out += "  " + line + "\n";
-    }
-  }
+void add_removals(const std::vector<place::Removal>& list, const char* verb, Page& page) {
+  for (const place::Removal& removal : list)
+    page.line(fmt::format("{}/{} is {}: {}", removal.cluster, removal.id, verb, removal.why));
+}
+
+void add_plan(const PlacementState& state, const FleetPlan& plan, bool has_explanations,
+              Page& page) {
+  page.table(placed_table(plan));
+  if (has_explanations) add_explanations(state, plan.placed, page);
   for (const place::Unplaced& missing : plan.unplaced) {
-    out += fmt::format("\n{} of {} set {} of {} has no host\n", missing.id, missing.process_class,
-                       missing.set, missing.cluster);
+    page.blank();
+    page.bad(fmt::format("{} of {} set {} of {} has no host", missing.id, missing.process_class,
+                         missing.set, missing.cluster));
     if (!missing.replaces.empty()) {
-      out += fmt::format("  {} stays until there is one: {}\n", missing.replaces, missing.cause);
+      page.line(fmt::format("  {} stays until there is one: {}", missing.replaces, missing.cause));
     }
     for (const std::string& line : place::explain_text(state, missing.why, 20))
-      out += "  " + line + "\n";
+      page.line("  " + line);
   }
-  for (const place::Removal& removal : plan.replaced) {
-    out += fmt::format("{}/{} is replaced: {}\n", removal.cluster, removal.id, removal.why);
-  }
-  for (const place::Removal& removal : plan.removed) {
-    out += fmt::format("{}/{} is removed: {}\n", removal.cluster, removal.id, removal.why);
-  }
+  add_removals(plan.replaced, "replaced", page);
+  add_removals(plan.removed, "removed", page);
   for (const std::vector<place::Violation>* list : {&plan.violations, &plan.unmet}) {
     for (const place::Violation& violation : *list)
-      out += fmt::format("{}: {}: {}\n", violation.subject, violation.rule, violation.message);
+      page.bad(fmt::format("{}: {}: {}", violation.subject, violation.rule, violation.message));
   }
-  if (out.empty()) return "nothing to do\n";
+  if (page.empty()) {
+    page.good("nothing to do");
+    return;
+  }
   const bool has_steps = std::any_of(plan.placed.begin(), plan.placed.end(),
                                      [](const NewGroup& placed) { return placed.step > 1; });
-  if (has_steps) out += "a later step needs the room of groups that leave in the steps before it\n";
-  out += fmt::format(
-      "score {:.6f} -> {:.6f} (cpu {:.4f}, memory {:.4f}, storage {:.4f}), {} violations\n",
+  if (has_steps)
+    page.line("a later step needs the room of groups that leave in the steps before it");
+  page.line(fmt::format(
+      "score {:.6f} -> {:.6f} (cpu {:.4f}, memory {:.4f}, storage {:.4f}), {} violations",
       plan.before.score(), plan.after.score(), plan.after.cpu, plan.after.memory,
-      plan.after.storage, plan.after.violations);
-  return out;
+      plan.after.storage, plan.after.violations));
 }
 
 Outcome place_request(const PlaceOptions& options, ports::FileReader& files) {
@@ -95,23 +90,42 @@ Outcome place_request(const PlaceOptions& options, ports::FileReader& files) {
   const auto name = [&](std::int32_t node) {
     return request->cluster.nodes[static_cast<std::size_t>(node)].name;
   };
-  Outcome outcome;
-  outcome.code = is_placed ? ExitCode::ok : ExitCode::incomplete;
-  outcome.out = is_placed ? fmt::format("{} goes to {}: score {:.8f}\n", request->wanted.name,
-                                        name(answer->node), answer->score)
-                          : fmt::format("no node can take {}\n", request->wanted.name);
+  Page page(options.screen);
+  if (is_placed) {
+    page.line(fmt::format("{} goes to {}: score {:.8f}", request->wanted.name, name(answer->node),
+                          answer->score));
+  } else {
+    page.bad(fmt::format("no node can take {}", request->wanted.name));
+  }
   if (answer->runner_up != place::htools::kNoNode) {
-    outcome.out += fmt::format("runner-up {}: score {:.8f}\n", name(answer->runner_up),
-                               answer->runner_up_score);
+    page.line(fmt::format("runner-up {}: score {:.8f}", name(answer->runner_up),
+                          answer->runner_up_score));
   }
   for (const place::htools::NodeRefusal& refusal : answer->refused) {
-    outcome.out +=
-        fmt::format("  {}: {}: {}\n", name(refusal.node), to_string(refusal.lack), refusal.reason);
+    page.line(
+        fmt::format("  {}: {}: {}", name(refusal.node), to_string(refusal.lack), refusal.reason));
   }
-  return outcome;
+  return text_outcome(std::move(page), is_placed);
 }
 
 }  // namespace
+
+std::string breached_note(const NewGroup& placed) {
+  std::string out;
+  for (const place::Constraint constraint : placed.breached)
+    out += (out.empty() ? "breaks " : ", ") + std::string(to_string(constraint));
+  return out;
+}
+
+void add_explanations(const PlacementState& state, const std::vector<NewGroup>& placed,
+                      Page& page) {
+  for (const NewGroup& one : placed) {
+    page.blank();
+    page.line(place::headline(one));
+    for (const std::string& line : place::explain_text(state, one.why))
+      page.line("  " + line);
+  }
+}
 
 Outcome place(const PlaceOptions& options, ports::FileReader& files) {
   if (!options.request.empty()) return place_request(options, files);
@@ -119,7 +133,7 @@ Outcome place(const PlaceOptions& options, ports::FileReader& files) {
   if (!relaxed) return failure(ExitCode::usage, relaxed.error().message);
   const auto inventory = load_fleet(options.fleet, files);
   if (!inventory) return inventory.error();
-  place::Planner planner(*inventory);
+  place::Planner planner(*inventory, options.seed);
   place::PlanOptions plan_options;
   plan_options.cluster = options.cluster;
   plan_options.relaxed = *relaxed;
@@ -128,10 +142,9 @@ Outcome place(const PlaceOptions& options, ports::FileReader& files) {
   if (!plan) return failure(ExitCode::data, plan.error().message);
   const bool is_complete = plan->unplaced.empty() && plan->unmet.empty();
   if (options.is_json) return json_outcome(wire::to_json(planner.state(), *plan), is_complete);
-  Outcome outcome;
-  outcome.code = is_complete ? ExitCode::ok : ExitCode::incomplete;
-  outcome.out = plan_text(planner.state(), *plan, options.has_explanations);
-  return outcome;
+  Page page(options.screen);
+  add_plan(planner.state(), *plan, options.has_explanations, page);
+  return text_outcome(std::move(page), is_complete);
 }
 
 Outcome explain(const ExplainOptions& options, ports::FileReader& files) {
@@ -146,7 +159,7 @@ Outcome explain(const ExplainOptions& options, ports::FileReader& files) {
     return failure(ExitCode::usage, fmt::format("there is no {} set {} in cluster {}",
                                                 options.process_class, options.set, *cluster));
   }
-  place::Planner planner(*inventory);
+  place::Planner planner(*inventory, options.seed);
   place::Want want;
   want.set = set;
   want.relaxed = *relaxed;
@@ -155,13 +168,12 @@ Outcome explain(const ExplainOptions& options, ports::FileReader& files) {
   const place::Explanation why = planner.explain(want);
   const bool is_placed = why.winner != place::kNone;
   if (options.is_json) return json_outcome(wire::to_json(planner.state(), why), is_placed);
-  Outcome outcome;
-  outcome.code = is_placed ? ExitCode::ok : ExitCode::incomplete;
-  outcome.out = fmt::format("{}: the next group of {} set {} of {}\n", want.id,
-                            options.process_class, options.set, *cluster);
+  Page page(options.screen);
+  page.line(fmt::format("{}: the next group of {} set {} of {}", want.id, options.process_class,
+                        options.set, *cluster));
   for (const std::string& line : place::explain_text(planner.state(), why))
-    outcome.out += line + "\n";
-  return outcome;
+    page.line(line);
+  return text_outcome(std::move(page), is_placed);
 }
 
 }  // namespace fdbpack::cli

@@ -6,8 +6,12 @@
 #pragma once
 
 #include "cli/outcome.hpp"
+#include "cli/screen.hpp"
+#include "fdbpack/place/plan.hpp"
 #include "ports/file_reader.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +24,16 @@ struct PlaceOptions {
   std::vector<std::string> relaxed;
   bool is_json = false;
   bool has_explanations = false;
+  std::optional<std::uint64_t> seed;  // ties go by it instead of by ID
+  Screen screen;
 };
 [[nodiscard]] Outcome place(const PlaceOptions& options, ports::FileReader& files);
+
+// For the tables of every plan: "breaks cpu, memory", or nothing.
+[[nodiscard]] std::string breached_note(const place::NewGroup& placed);
+// Why each group goes where it goes.
+void add_explanations(const place::PlacementState& state,
+                      const std::vector<place::NewGroup>& placed, Page& page);
 
 struct ExplainOptions {
   std::string fleet;
@@ -30,6 +42,8 @@ struct ExplainOptions {
   std::string set = "default";
   std::vector<std::string> relaxed;
   bool is_json = false;
+  std::optional<std::uint64_t> seed;  // ties go by it instead of by ID
+  Screen screen;
 };
 [[nodiscard]] Outcome explain(const ExplainOptions& options, ports::FileReader& files);
 

@@ -17,7 +17,7 @@ std::size_t at(Index index) {
 
 // std::push_heap keeps the largest first; ours is the smallest.
 constexpr auto kWorse = [](const auto& a, const auto& b) {
-  return a.balance != b.balance ? a.balance > b.balance : a.host > b.host;
+  return a.balance != b.balance ? a.balance > b.balance : a.rank > b.rank;
 };
 
 }  // namespace
@@ -62,7 +62,7 @@ void CandidateIndex::refresh(const PlacementState& state, Index host) {
   ++version;
   HostCost cost = host_cost(state, set_, host);
   Heap& heap = buckets_[Key{value, occupant, sizes_of(std::move(cost.scales))}];
-  heap.push_back({cost.utilisation + cost.storage, host, version});
+  heap.push_back({cost.utilisation + cost.storage, host, state.rank(host), version});
   std::push_heap(heap.begin(), heap.end(), kWorse);
 }
 
@@ -99,8 +99,8 @@ std::optional<CandidateIndex::Found> CandidateIndex::best_of(const PlacementStat
     }
     const std::int64_t balance =
         entry->balance + storage_means(state, sizes_[at(bucket->first.sizes)]);
-    if (!best || std::tuple(balance, entry->host) < std::tuple(best->balance, best->host))
-      best = Found{spread, balance, entry->host};
+    if (!best || std::tuple(balance, entry->rank) < std::tuple(best->balance, best->rank))
+      best = Found{spread, balance, entry->host, entry->rank};
     ++bucket;
   }
   return best;
@@ -133,7 +133,7 @@ Index CandidateIndex::best(const PlacementState& state, int domain) {
     const std::optional<Found> found = best_for_value(state, value, domain);
     if (!found) continue;
     const auto key = [](int lack, const Found& f) {
-      return std::tuple(lack, f.spread, f.balance, f.host);
+      return std::tuple(lack, f.spread, f.balance, f.rank);
     };
     if (best && key(best_shortfall, *best) < key(shortfall, *found)) continue;
     best = found;

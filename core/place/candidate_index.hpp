@@ -44,6 +44,7 @@ class CandidateIndex {
   struct Entry {
     std::int64_t balance = 0;  // without the means
     Index host = kNone;
+    Index rank = kNone;
     std::uint32_t version = 0;
   };
   using Heap = std::vector<Entry>;
@@ -57,6 +58,7 @@ class CandidateIndex {
     int spread = 0;
     std::int64_t balance = 0;
     Index host = kNone;
+    Index rank = kNone;
   };
   using Buckets = std::map<Key, Heap>;
 

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fdbpack/place/capacity.hpp"
 
-#include "fdbpack/place/explain.hpp"
-#include "fdbpack/place/order.hpp"
+#include "assignment.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace fdbpack::place {
 namespace {
 
 std::size_t at(Index index) {
   return static_cast<std::size_t>(index);
-}
-
-std::string label_of(const Host& host, const std::string& label) {
-  if (label == "host") return host.id;
-  const auto found = host.labels.find(label);
-  return found == host.labels.end() ? "" : found->second;
 }
 
 // What is left on a host that some constraint has filled.
@@ -64,6 +58,38 @@ void explain_stop(const PlacementState& state, const Want& want, int domain, Cap
     out.stranded.push_back(std::move(entry));
 }
 
+// The set's groups placed one after the other, the way they would be for real. Returns how many
+// went to each host.
+std::vector<int> fill(Planner& planner, const Want& want, int groups_max) {
+  std::vector<int> per_host(planner.state().hosts().size());
+  for (int n = 0; n < groups_max; ++n) {
+    std::optional<Decision> decision = planner.decide(want);
+    if (!decision || decision->violations > 0) break;
+    planner.accept(*decision);
+    ++per_host[at(decision->host)];
+  }
+  return per_host;
+}
+
+int sum(const std::vector<int>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), 0);
+}
+
+// Exact counts say how many there are to be; a forecast asks how many there could be.
+Result<Inventory> without_exact_counts(const Inventory& inventory, const CapacityRequest& request) {
+  Fleet fleet = inventory.fleet();
+  for (ClusterDemand& cluster : fleet.clusters) {
+    for (ClassDemand& demand : cluster.classes) {
+      for (SetDemand& set : demand.sets) {
+        const bool is_it = cluster.name == request.cluster &&
+                           demand.process_class == request.process_class && set.name == request.set;
+        if (is_it) set.exact.reset();
+      }
+    }
+  }
+  return Inventory::build(std::move(fleet));
+}
+
 }  // namespace
 
 Result<Capacity> capacity(Planner& planner, const CapacityRequest& request) {
@@ -81,21 +107,25 @@ Result<Capacity> capacity(Planner& planner, const CapacityRequest& request) {
     return fail(ErrorCode::not_found,
                 fmt::format("no host has a label {} to count by", request.label));
   }
+  if (inventory.sets()[at(set)].demand->exact) {
+    FDBPACK_TRY(const Inventory relaxed, without_exact_counts(inventory, request));
+    Planner another(relaxed);
+    return capacity(another, request);
+  }
   Capacity out;
   out.have = planner.state().sets()[at(set)].groups;
   out.want = inventory.sets()[at(set)].demand->count;
-  const std::size_t mark = planner.mark();
   Want want;
   want.set = set;
   want.id = "forecast";
-  std::vector<int> per_host(inventory.hosts().size());
-  while (out.more < request.groups_max) {
-    std::optional<Decision> decision = planner.decide(want);
-    if (!decision || decision->violations > 0) break;
-    planner.accept(*decision);
-    ++out.more;
-    ++per_host[at(decision->host)];
+  const std::size_t mark = planner.mark();
+  std::vector<int> per_host = fill(planner, want, request.groups_max);
+  if (has_assignments(inventory, set)) {
+    planner.rollback(mark);
+    auto better = fill_by_assignment(planner, want, sum(per_host), request.groups_max);
+    per_host = better ? *std::move(better) : fill(planner, want, request.groups_max);
   }
+  out.more = sum(per_host);
   for (std::size_t h = 0; h < per_host.size(); ++h) {
     if (per_host[h] > 0)
       out.per_value[label_of(inventory.hosts()[h], request.label)] += per_host[h];
@@ -104,63 +134,6 @@ Result<Capacity> capacity(Planner& planner, const CapacityRequest& request) {
   const std::vector<int> domains = planner.domain_order(inventory.sets()[at(set)].scope);
   explain_stop(planner.state(), want, domains.empty() ? kNone : domains.front(), out);
   planner.rollback(mark);
-  return out;
-}
-
-Result<std::vector<Loss>> survive(Planner& planner, const std::string& label,
-                                  const std::string& domain) {
-  const Inventory& inventory = planner.state().inventory();
-  std::map<std::string, std::vector<Index>, IdLess> members;
-  for (std::size_t h = 0; h < inventory.hosts().size(); ++h) {
-    const std::string value = label_of(inventory.hosts()[h], label);
-    if (!value.empty() && (domain.empty() || domain == value))
-      members[value].push_back(static_cast<Index>(h));
-  }
-  if (members.empty()) {
-    return fail(ErrorCode::not_found,
-                fmt::format("no host has {}{}", label, domain.empty() ? "" : "=" + domain));
-  }
-  std::vector<std::vector<Index>> groups_on(inventory.hosts().size());
-  for (std::size_t g = 0; g < inventory.groups().size(); ++g) {
-    const PlacedGroup& group = planner.state().groups()[g];
-    if (group.is_removing || group.set == kNone) continue;
-    groups_on[at(group.host)].push_back(static_cast<Index>(g));
-  }
-  std::vector<Loss> out;
-  for (const auto& [name, hosts] : members) {
-    Loss loss;
-    loss.domain = name;
-    const std::size_t mark = planner.mark();
-    std::vector<Want> wants;
-    for (const Index host : hosts) {
-      planner.close(host);
-      for (const Index g : groups_on[at(host)]) {
-        const PlacedGroup& group = planner.state().groups()[at(g)];
-        Want want;
-        want.set = group.set;
-        want.id = group.id;
-        want.replaces = g;
-        const int domains = inventory.scopes()[at(group.scope)].domains;
-        if (domains > 0 && group.domain < domains) want.domain = group.domain;
-        wants.push_back(std::move(want));
-        planner.take_out(g);
-        ++loss.groups;
-      }
-    }
-    for (const Want& want : wants) {
-      std::optional<Decision> decision = planner.decide(want);
-      if (decision) {
-        loss.violations += decision->violations;
-        planner.accept(*decision);
-        continue;
-      }
-      if (loss.unplaced++ > 0) continue;
-      loss.first_unplaced = inventory.groups()[at(want.replaces)].cluster + "/" + want.id;
-      loss.why = explain_refusals(planner.explain(want).refused);
-    }
-    planner.rollback(mark);
-    out.push_back(std::move(loss));
-  }
   return out;
 }
 

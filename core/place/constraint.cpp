@@ -64,6 +64,56 @@ Index roomiest(const PlacementState& state, const WishedDisk& disk, const HostSt
   return best;
 }
 
+// Each disk on the roomiest unit in turn can take the only unit of a later disk: then all ways are
+// tried, largest disk first. Groups have a handful of disks and hosts a handful of units; the bound
+// is for those that do not.
+class DiskFitter {
+ public:
+  DiskFitter(const PlacementState& state, const std::vector<WishedDisk>& disks,
+             const HostState& host)
+      : state_(state), disks_(disks), host_(host), order_(disks.size()), units_(disks.size()) {
+    for (std::size_t d = 0; d < disks.size(); ++d)
+      order_[d] = d;
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+      return disks[a].size_mib > disks[b].size_mib;
+    });
+    for (Index u = host.unit_begin; u < host.unit_end; ++u)
+      room_.push_back(state.units()[at(u)].room_mib);
+  }
+
+  std::optional<std::vector<DiskAt>> fit() {
+    if (!descend(0)) return std::nullopt;
+    std::vector<DiskAt> out;
+    for (std::size_t d = 0; d < disks_.size(); ++d)
+      out.push_back({units_[d], disks_[d].size_mib});
+    return out;
+  }
+
+ private:
+  bool descend(std::size_t i) {
+    if (i == order_.size()) return true;
+    const WishedDisk& disk = disks_[order_[i]];
+    for (Index u = host_.unit_begin; u < host_.unit_end; ++u) {
+      std::int64_t& room = room_[at(u - host_.unit_begin)];
+      if (!disk.kinds[at(state_.units()[at(u)].kind)] || room < disk.size_mib) continue;
+      if (--budget_ < 0) return false;
+      room -= disk.size_mib;
+      units_[order_[i]] = u;
+      if (descend(i + 1)) return true;
+      room += disk.size_mib;
+    }
+    return false;
+  }
+
+  const PlacementState& state_;
+  const std::vector<WishedDisk>& disks_;
+  const HostState& host_;
+  std::vector<std::size_t> order_;
+  std::vector<Index> units_;
+  std::vector<std::int64_t> room_;
+  int budget_ = 10'000;
+};
+
 std::optional<Refusal> check_disks(const PlacementState& state, Index set, Index host) {
   const std::vector<WishedDisk>& disks = state.sets()[at(set)].disks;
   std::vector<DiskAt> taken;
@@ -71,11 +121,30 @@ std::optional<Refusal> check_disks(const PlacementState& state, Index set, Index
     std::int64_t room = 0;
     const Index unit = roomiest(state, disks[d], state.hosts()[at(host)], taken, room);
     if (unit == kNone) return Refusal{Constraint::storage_unit, 0, 0, static_cast<Index>(d)};
-    if (room < disks[d].size_mib)
+    if (room < disks[d].size_mib) {
+      const bool has_others =
+          d > 0 && DiskFitter(state, disks, state.hosts()[at(host)]).fit().has_value();
+      if (has_others) return std::nullopt;
       return Refusal{Constraint::storage_room, disks[d].size_mib, room, unit};
+    }
     if (disks.size() > 1) taken.push_back({unit, disks[d].size_mib});
   }
   return std::nullopt;
+}
+
+constexpr std::int64_t kMillion = 1'000'000;
+
+// What a disk on a unit that has `room` left does to the storage metric, see HostCost.
+void add_disk_cost(const PlacementState& state, Index u, std::int64_t room, std::int64_t size,
+                   HostCost& out) {
+  const UnitState& unit = state.units()[at(u)];
+  if (unit.total_mib <= 0) return;
+  const std::int64_t units = std::max<std::int64_t>(1, state.shares()[at(unit.kind)].units);
+  const std::int64_t free = room * kMillion / unit.total_mib;
+  const std::int64_t takes = size * kMillion / unit.total_mib;
+  const std::int64_t times = state.scales()[at(unit.scale)].times;
+  out.storage += times * (takes * (units - 1) / (2 * units) - free) / kScaleOne;
+  out.scales.push_back(unit.scale);
 }
 
 // How many other logical domains of the scope are on the host's physical domain; is `domain` there
@@ -200,7 +269,6 @@ Verdict judge(const PlacementState& state, const Want& want, int domain, Index h
 }
 
 HostCost host_cost(const PlacementState& state, Index set, Index host) {
-  constexpr std::int64_t kMillion = 1'000'000;
   const Host& facts = state.inventory().hosts()[at(host)];
   const HostState& now = state.hosts()[at(host)];
   const Shape& shape = demand_of(state, set).shape;
@@ -213,20 +281,20 @@ HostCost host_cost(const PlacementState& state, Index set, Index host) {
     out.utilisation +=
         (facts.memory_mib - now.memory_free + shape.memory_mib) * kMillion / facts.memory_mib;
   }
-  std::vector<DiskAt> taken;
   const std::vector<WishedDisk>& disks = state.sets()[at(set)].disks;
-  for (const WishedDisk& disk : disks) {
+  if (disks.size() == 1) {  // the usual case, without a list of units
     std::int64_t room = 0;
-    const Index u = roomiest(state, disk, now, taken, room);
-    if (u == kNone || state.units()[at(u)].total_mib <= 0) continue;
-    const UnitState& unit = state.units()[at(u)];
-    const std::int64_t units = std::max<std::int64_t>(1, state.shares()[at(unit.kind)].units);
-    const std::int64_t free = room * kMillion / unit.total_mib;
-    const std::int64_t takes = disk.size_mib * kMillion / unit.total_mib;
-    const std::int64_t times = state.scales()[at(unit.scale)].times;
-    out.storage += times * (takes * (units - 1) / (2 * units) - free) / kScaleOne;
-    out.scales.push_back(unit.scale);
-    if (disks.size() > 1) taken.push_back({u, disk.size_mib});
+    const Index unit = roomiest(state, disks.front(), now, {}, room);
+    if (unit != kNone) add_disk_cost(state, unit, room, disks.front().size_mib, out);
+    return out;
+  }
+  const auto chosen = choose_units(state, set, host);
+  if (!chosen) return out;
+  for (auto disk = chosen->begin(); disk != chosen->end(); ++disk) {
+    std::int64_t room = state.units()[at(disk->unit)].room_mib;
+    for (auto other = chosen->begin(); other != disk; ++other)
+      room -= other->unit == disk->unit ? other->size_mib : 0;
+    add_disk_cost(state, disk->unit, room, disk->size_mib, out);
   }
   return out;
 }
@@ -242,11 +310,15 @@ std::int64_t storage_means(const PlacementState& state, const std::vector<Index>
 
 std::optional<std::vector<DiskAt>> choose_units(const PlacementState& state, Index set,
                                                 Index host) {
+  const std::vector<WishedDisk>& disks = state.sets()[at(set)].disks;
   std::vector<DiskAt> out;
-  for (const WishedDisk& disk : state.sets()[at(set)].disks) {
+  out.reserve(disks.size());
+  for (const WishedDisk& disk : disks) {
     std::int64_t room = 0;
     const Index unit = roomiest(state, disk, state.hosts()[at(host)], out, room);
-    if (unit == kNone || room < disk.size_mib) return std::nullopt;
+    if (unit == kNone) return std::nullopt;
+    if (room < disk.size_mib)
+      return out.empty() ? std::nullopt : DiskFitter(state, disks, state.hosts()[at(host)]).fit();
     out.push_back({unit, disk.size_mib});
   }
   return out;

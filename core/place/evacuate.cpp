@@ -29,10 +29,13 @@ Result<std::set<Index>> find_hosts(const Inventory& inventory, const EvacuateReq
     out.insert(host);
   }
   if (request.label.empty()) return out;
+  if (request.value.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "the physical domain " + request.label + " has no name");
+  }
   for (std::size_t h = 0; h < inventory.hosts().size(); ++h) {
-    const auto label = inventory.hosts()[h].labels.find(request.label);
-    const bool is_in = label != inventory.hosts()[h].labels.end() && label->second == request.value;
-    if (is_in) out.insert(static_cast<Index>(h));
+    if (label_of(inventory.hosts()[h], request.label) == request.value)
+      out.insert(static_cast<Index>(h));
   }
   if (out.empty()) {
     return fail(ErrorCode::not_found, "no host has " + request.label + "=" + request.value);
@@ -103,6 +106,7 @@ Result<Evacuation> evacuate(Planner& planner, const EvacuateRequest& request) {
   }
   for (const Want& want : wants)
     planner.mark_removing(want.replaces);
+  sort_by_pickiness(planner.state(), wants);
   const Choice choice = choose(planner, wants, request.search_budget);
   for (std::size_t i = 0; i < wants.size(); ++i) {
     carry_out(planner, wants[i], choice.decisions[i], request.has_explanations, out.placed,

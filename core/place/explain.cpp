@@ -119,7 +119,7 @@ std::vector<std::string> explain_text(const PlacementState& state, const Explana
                               to_string(host.refusal.constraint),
                               reason(state, why.want, why.domain, host.host, host.refusal)));
   }
-  if (why.refused.size() > refused_max) {
+  if (refused_max > 0 && why.refused.size() > refused_max) {
     out.push_back(fmt::format("  and {} more", why.refused.size() - refused_max));
   }
   return out;

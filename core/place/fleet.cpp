@@ -20,6 +20,12 @@ bool matches(const UnitKind& wish, const UnitKind& unit) {
   return wish.key == unit.key && wish.params == unit.params;
 }
 
+std::string label_of(const Host& host, const std::string& label) {
+  if (label == "host") return host.id;
+  const auto found = host.labels.find(label);
+  return found == host.labels.end() ? "" : found->second;
+}
+
 std::int64_t data_mib(const Group& group) {
   std::int64_t sum = 0;
   for (const PlacedDisk& disk : group.disks)

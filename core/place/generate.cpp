@@ -16,14 +16,16 @@ constexpr std::int64_t kDiskMib = 131072;
 ClusterDemand make_cluster(const GenerateOptions& options, int index, int storage, int log) {
   ClusterDemand cluster;
   cluster.name = fmt::format("cluster-{}", index + 1);
-  cluster.redundancy_mode = options.hosts >= 3 ? "triple" : "single";
+  // What the few groups of a small fleet can keep.
+  const int copies = std::min({options.hosts, log, storage > 0 ? storage : log});
+  cluster.redundancy_mode = copies >= 3 ? "triple" : "single";
   cluster.distribution.is_enabled = options.domains > 0;
   cluster.distribution.desired_domains = options.domains;
   cluster.distribution.is_required = options.is_required;
   SetDemand set;
   set.count = storage;
   set.shape = {2000, 8192, 2, {{{"file", "nvme", {}}, kDiskMib}}};
-  cluster.classes.push_back({"storage", {set}});
+  if (storage > 0) cluster.classes.push_back({"storage", {set}});
   set.count = log;
   set.shape = {2000, 8192, 1, {{{"file", "log", {}}, kDiskMib / 8}}};
   cluster.classes.push_back({"log", {set}});
@@ -76,6 +78,8 @@ class Scatter {
         domains > 0 ? (static_cast<std::size_t>(i % domains) + offset) % step : 0;
     const std::size_t choices = (hosts - first + step - 1) / step;
     std::size_t host = first + step * random_.below(choices);
+    // Three copies have three homes from the start.
+    if (domains == 0 && i < 3) host = (offset + static_cast<std::size_t>(i)) % hosts;
     for (std::size_t tries = 0; loads_[host] >= 14 && tries < choices; ++tries) {
       host = host + step < hosts ? host + step : first;
     }
@@ -106,8 +110,9 @@ Result<Fleet> generate_fleet(const GenerateOptions& options) {
   if (options.domains < 0 || options.domains > options.hosts) {
     return fail(ErrorCode::invalid_argument, "domains must be 0 to the number of hosts");
   }
-  if (options.azs < 1 || options.azs > options.hosts)
+  if (options.azs < 0 || options.azs > options.hosts)
     return fail(ErrorCode::invalid_argument, "azs must be 1 to the number of hosts");
+  const int azs = options.azs == 0 ? std::min(3, options.hosts) : options.azs;
   if (options.hosts_per_rack < 1)
     return fail(ErrorCode::invalid_argument, "hosts per rack must be 1 or more");
   Fleet fleet;
@@ -118,11 +123,13 @@ Result<Fleet> generate_fleet(const GenerateOptions& options) {
     host.memory_mib = 262144;
     host.units.push_back({{"file", "log", {}}, 524288, 524288});
     host.units.push_back({{"file", "nvme", {}}, 4 << 20, 4 << 20});
-    host.labels["az"] = fmt::format("az-{}", h % options.azs + 1);
+    host.labels["az"] = fmt::format("az-{}", h % azs + 1);
     host.labels["rack"] = fmt::format("rack-{}", h / options.hosts_per_rack + 1);
     fleet.hosts.push_back(std::move(host));
   }
-  const int storage = options.hosts * options.groups_per_host / options.clusters;
+  const int storage = options.groups_per_host == 0
+                          ? 0
+                          : std::max(1, options.hosts * options.groups_per_host / options.clusters);
   const int log = std::max(3, options.hosts / 4 / options.clusters);
   for (int c = 0; c < options.clusters; ++c) {
     fleet.clusters.push_back(make_cluster(options, c, storage, std::min(log, options.hosts)));

@@ -48,7 +48,6 @@ class FleetPlanner {
   void balance_exact(Index set);
   void replace(Index group, Cause cause, std::string why, int domain, int leaves = kNone);
   void want_missing(Index scope);
-  void sort_wants();
   [[nodiscard]] bool place(const std::vector<Index>& scopes, int step);
   void place_wants(int step);
   [[nodiscard]] bool keep_stuck(std::vector<Unplaced>& stuck);
@@ -91,7 +90,13 @@ Result<FleetPlan> FleetPlanner::run() {
   for (const Index scope : scopes) {
     if (auto lack = redundancy_violation(planner_.state(), scope))
       plan_.unmet.push_back(*std::move(lack));
+    for (Violation& lack : balance_violations(planner_.state(), scope))
+      plan_.unmet.push_back(std::move(lack));
   }
+  // What the plan does not mend is listed once, as unmet.
+  std::erase_if(plan_.violations, [&](const Violation& violation) {
+    return std::find(plan_.unmet.begin(), plan_.unmet.end(), violation) != plan_.unmet.end();
+  });
   plan_.after = measure(planner_.state());
   return std::move(plan_);
 }
@@ -277,24 +282,6 @@ void FleetPlanner::want_missing(Index scope) {
     want.relaxed = options_.relaxed;
 }
 
-// The pickiest first: fewest hosts with the set's labels, then the largest disks.
-void FleetPlanner::sort_wants() {
-  const std::size_t sets = inventory_.sets().size();
-  std::vector<std::ptrdiff_t> hosts(sets);
-  std::vector<std::int64_t> disk(sets);
-  for (std::size_t s = 0; s < sets; ++s) {
-    const std::vector<bool>& eligible = planner_.state().sets()[s].is_eligible;
-    hosts[s] = std::count(eligible.begin(), eligible.end(), true);
-    for (const DiskWish& wish : inventory_.sets()[s].demand->shape.disks)
-      disk[s] += wish.size_mib;
-  }
-  std::stable_sort(wants_.begin(), wants_.end(), [&](const Want& a, const Want& b) {
-    const std::size_t x = at(a.set);
-    const std::size_t y = at(b.set);
-    return std::tuple(hosts[x], -disk[x], x) < std::tuple(hosts[y], -disk[y], y);
-  });
-}
-
 // Decides one step. A group whose replacement has no host stays, and then the others are decided
 // anew, with that group where it is: else they would count on a place that does not become free.
 // Returns whether there is anything to do.
@@ -306,7 +293,7 @@ bool FleetPlanner::place(const std::vector<Index>& scopes, int step) {
   while (true) {
     const std::size_t mark = planner_.mark();
     want(scopes);
-    sort_wants();
+    sort_by_pickiness(planner_.state(), wants_);
     place_wants(step);
     if (!keep_stuck(stuck)) break;
     planner_.rollback(mark);

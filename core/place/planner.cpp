@@ -14,8 +14,8 @@ std::size_t at(Index index) {
   return static_cast<std::size_t>(index);
 }
 
-bool is_better(const Candidate& a, const Candidate& b) {
-  return a.terms != b.terms ? a.terms < b.terms : a.host < b.host;
+bool is_better(const PlacementState& state, const Candidate& a, const Candidate& b) {
+  return a.terms != b.terms ? a.terms < b.terms : state.rank(a.host) < state.rank(b.host);
 }
 
 }  // namespace
@@ -31,8 +31,10 @@ std::string deciding_term(const Terms& winner, const Terms& runner_up) {
   return utilisation >= storage ? "utilisation" : "storage";
 }
 
-Planner::Planner(const Inventory& inventory)
-    : state_(inventory), indexes_(inventory.sets().size()) {}
+Planner::Planner(const Inventory& inventory, std::optional<std::uint64_t> seed)
+    : state_(inventory), indexes_(inventory.sets().size()) {
+  if (seed) state_.shuffle(*seed);
+}
 Planner::~Planner() = default;
 
 CandidateIndex& Planner::index_of(Index set) {
@@ -91,7 +93,7 @@ std::optional<Decision> Planner::decide_slowly(const Want& want, const std::vect
       if (verdict.refusal) continue;
       const Candidate candidate{static_cast<Index>(h), verdict.terms, verdict.breached};
       const bool wins =
-          !best || (best_domain == domain ? is_better(candidate, *best)
+          !best || (best_domain == domain ? is_better(state_, candidate, *best)
                                           : candidate.terms.violations < best->terms.violations);
       if (!wins) continue;
       best = candidate;
@@ -151,7 +153,8 @@ Explanation Planner::explain(const Want& want, const std::optional<Decision>& de
       out.candidates.push_back({static_cast<Index>(h), verdict.terms, verdict.breached});
     }
   }
-  std::sort(out.candidates.begin(), out.candidates.end(), is_better);
+  std::sort(out.candidates.begin(), out.candidates.end(),
+            [&](const Candidate& a, const Candidate& b) { return is_better(state_, a, b); });
   const auto winner = std::find_if(out.candidates.begin(), out.candidates.end(),
                                    [&](const Candidate& c) { return c.host == out.winner; });
   FDBPACK_CHECK(out.winner == kNone || winner != out.candidates.end());
@@ -160,6 +163,7 @@ Explanation Planner::explain(const Want& want, const std::optional<Decision>& de
     out.deciding_term = "search";
   } else if (out.candidates.size() > 1) {
     out.deciding_term = deciding_term(out.candidates[0].terms, out.candidates[1].terms);
+    if (out.deciding_term == "id" && state_.is_shuffled()) out.deciding_term = "seed";
   }
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include "fdbpack/place/ids.hpp"
 #include "fdbpack/place/plan.hpp"
+#include "rebalance_merge.hpp"
 #include "rebalance_state.hpp"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ namespace {
 constexpr std::size_t kFirstCircle = 16;
 constexpr std::size_t kLastCircle = 64;
 constexpr std::size_t kExhaustive = 128;
+constexpr int kRoundsMax = 8;
 // A backstop far above what any fleet was seen to need.
 constexpr std::size_t kStepsPerGroup = 10;
 
@@ -39,7 +41,7 @@ struct Step {
 class Rebalancer {
  public:
   Rebalancer(Planner& planner, const RebalanceOptions& options)
-      : planner_(planner), options_(options) {
+      : planner_(planner), options_(options), start_(planner.mark()) {
     state_.emplace(planner);
   }
 
@@ -49,8 +51,25 @@ class Rebalancer {
     for (const ClusterDemand& cluster : planner_.state().inventory().clusters()) {
       if (!cluster.is_healthy) out_.unhealthy.push_back(cluster.name);
     }
-    // The sums of deviations drift by rounding as groups move; the last word is with fresh ones, so
-    // that a later run, which starts from such, agrees that nothing is left.
+    // Merged moves leave some of a budget, and other port slots taken than before: so it goes on
+    // from there, until nothing more is found.
+    for (int round = 0; round < kRoundsMax; ++round) {
+      const std::size_t before = out_.moves.size();
+      settle();
+      if (round > 0 && out_.moves.size() == before) break;
+      const auto merged = merge_moves(planner_.state(), made_);
+      if (!merged) break;
+      if (!make_again(*merged)) break;
+    }
+    out_.after = measure(planner_.state());
+    return std::move(out_);
+  }
+
+ private:
+  // The sums of deviations drift by rounding as groups move; the last word is with fresh ones, so
+  // that a later run, which starts from such, agrees that nothing is left.
+  void settle() {
+    out_.is_budget_spent = false;
     std::size_t settled = SIZE_MAX;
     while (settled != out_.moves.size()) {
       settled = out_.moves.size();
@@ -58,11 +77,63 @@ class Rebalancer {
       state_.emplace(planner_);
       is_sorted_ = false;
     }
-    out_.after = measure(planner_.state());
-    return std::move(out_);
   }
 
- private:
+  void start_over() {
+    planner_.rollback(start_);
+    state_.emplace(planner_);
+    is_sorted_ = false;
+    ids_.clear();
+    forbidden_.clear();
+    made_.clear();
+    out_.moves.clear();
+    out_.data_mib = 0;
+    measured_ = out_.before.score();
+  }
+
+  [[nodiscard]] bool can_make(const MoveStep& step) const {
+    const bool has_partner =
+        step.size() == 2 && group(step[0].group).scope == group(step[1].group).scope;
+    return std::all_of(step.begin(), step.end(), [&](const MovedGroup& move) {
+      return state_->can_move(move.group, move.decision, has_partner);
+    });
+  }
+
+  // Carries the steps out from the beginning, each as soon as there is room for it. Returns false,
+  // with everything as it was, when there is a step that never has.
+  bool make_again(std::vector<MoveStep> steps) {
+    const Rebalance found = out_;
+    const std::vector<MoveStep> made = made_;
+    start_over();
+    while (!steps.empty()) {
+      std::vector<MoveStep> later;
+      for (MoveStep& step : steps) {
+        if (!can_make(step)) {
+          later.push_back(std::move(step));
+          continue;
+        }
+        std::vector<Relocation> moves;
+        for (const MovedGroup& move : step)
+          moves.push_back({move.group, move.decision.host, "", &move.decision});
+        carry_out(std::move(moves));
+      }
+      if (later.size() == steps.size()) break;
+      steps = std::move(later);
+    }
+    if (steps.empty()) return true;
+    start_over();
+    for (const MoveStep& step : made) {
+      for (MovedGroup move : step)
+        planner_.accept(move.decision);
+      for (const MovedGroup& move : step)
+        planner_.take_out(move.group);
+    }
+    state_.emplace(planner_);
+    out_ = found;
+    out_.has_second_moves = true;
+    return false;
+  }
+
   void improve() {
     while (has_moves_left(1) && has_steps_left()) {
       if (const std::optional<Step> step = best_move()) {
@@ -223,11 +294,14 @@ class Rebalancer {
                         : first.spread != second.spread       ? "spread"
                         : first.score != second.score         ? "score"
                                                               : "id";
+    // Not the best for this group alone: on a large fleet not every pair of hosts is looked at, and
+    // merged moves go where the plan as a whole needs them.
+    if (key(out.candidates[1]) < key(out.candidates[0])) out.deciding_term = "search";
     return out;
   }
 
   // What is known of one half of a step before it is carried out.
-  Replacement describe(Index g, Index to, const Step& step) {
+  Replacement describe(Index g, Index to, bool is_swap) {
     const PlacedGroup& old = group(g);
     const Inventory& inventory = planner_.state().inventory();
     IdSource& ids = ids_.try_emplace(old.scope, planner_.state(), old.scope).first->second;
@@ -238,46 +312,71 @@ class Rebalancer {
     move.from = inventory.hosts()[at(old.host)].id;
     move.to = inventory.hosts()[at(to)].id;
     move.data_mib = old.data_mib;
-    move.is_swap = step.b != kNone;
-    move.why = why(step.change);
+    move.is_swap = is_swap;
     if (options_.has_explanations) move.explanation = explain(g, to, move.is_swap);
     return move;
   }
 
-  // Carries the step out. One that is made for the score alone must lower it, counted afresh; else
-  // it is undone and not tried again.
+  // One that is made for the score alone must lower it, counted afresh; else it is undone and not
+  // tried again.
   void make(const Step& step) {
-    std::vector<Relocation> moves{{step.a, step.to, ""}};
-    if (step.b != kNone) moves.push_back({step.b, group(step.a).host, ""});
+    std::vector<Relocation> moves{{step.a, step.to}};
+    if (step.b != kNone) moves.push_back({step.b, group(step.a).host});
+    const std::size_t mark = planner_.mark();
+    const double before = measured_;
+    carry_out(std::move(moves));
+    if (why(step.change) != "score" || measured_ < before) return;
+    planner_.rollback(mark);
+    state_.emplace(planner_);
+    measured_ = before;
+    forbidden_.emplace(step.a, step.to, step.b);
+    for (std::size_t i = 0; i < made_.back().size(); ++i) {
+      out_.data_mib -= out_.moves.back().data_mib;
+      out_.moves.pop_back();
+    }
+    made_.pop_back();
+  }
+
+  // Carries out one move, or the two of a swap.
+  void carry_out(std::vector<Relocation> moves) {
+    Change change = state_->change_of(moves[0].group, moves[0].to);
+    if (moves.size() == 2) {
+      const Change other = state_->change_of(moves[1].group, moves[1].to);
+      const bool is_within = group(moves[0].group).scope == group(moves[1].group).scope;
+      change.violations = is_within ? 0 : change.violations + other.violations;
+      change.spread = is_within ? 0 : change.spread + other.spread;
+    }
     std::vector<Replacement> described;
     for (Relocation& move : moves) {
-      described.push_back(describe(move.group, move.to, step));
+      described.push_back(describe(move.group, move.to, moves.size() == 2));
       move.id = described.back().new_id;
     }
-    const std::size_t mark = planner_.mark();
     const std::vector<Decision> decisions = state_->make(moves);
     is_sorted_ = false;
     const double score = measure(planner_.state()).score();
-    if (why(step.change) == "score" && score >= measured_) {
-      planner_.rollback(mark);
-      state_.emplace(planner_);
-      forbidden_.emplace(step.a, step.to, step.b);
-      return;
-    }
+    // In a merged plan a step may be there for the sake of those after it.
+    std::string reason = why(change);
+    if (reason == "score" && score >= measured_) reason = "plan";
     measured_ = score;
+    MoveStep made;
     for (std::size_t i = 0; i < described.size(); ++i) {
       Replacement& move = described[i];
       move.explanation.want = decisions[i].want;
       move.group = to_group(planner_.state(), decisions[i]);
       move.score = score;
+      move.why = reason;
       out_.data_mib += move.data_mib;
       out_.moves.push_back(std::move(move));
+      made.push_back({moves[i].group, decisions[i].group, decisions[i]});
     }
+    made_.push_back(std::move(made));
   }
 
   Planner& planner_;
   const RebalanceOptions& options_;
+  std::size_t start_;
   std::optional<RebalanceState> state_;
+  std::vector<MoveStep> made_;
   std::vector<Index> hot_;  // as of the last sort_by_heat()
   std::vector<Index> cold_;
   bool is_sorted_ = false;

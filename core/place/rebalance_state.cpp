@@ -261,6 +261,18 @@ std::optional<Change> RebalanceState::try_swap(Index a, Index b) const {
   return out;
 }
 
+bool RebalanceState::can_move(Index group, const Decision& as, bool has_partner) const {
+  if (!has_partner && domain_change(group, as.host).violations > 0) return false;
+  if (refusal(group, as.host)) return false;
+  for (const DiskAt& disk : as.disks) {
+    std::int64_t wanted = 0;
+    for (const DiskAt& other : as.disks)
+      wanted += other.unit == disk.unit ? other.size_mib : 0;
+    if (state().units()[at(disk.unit)].room_mib < wanted) return false;
+  }
+  return true;
+}
+
 std::vector<Decision> RebalanceState::make(const std::vector<Relocation>& moves) {
   std::vector<Index> touched;
   std::vector<Decision> decisions;
@@ -270,6 +282,11 @@ std::vector<Decision> RebalanceState::make(const std::vector<Relocation>& moves)
     Want want = want_for(move.group);
     want.id = move.id;
     decisions.push_back(planner_.make_decision(want, want.domain, move.to));
+    if (move.as == nullptr) continue;
+    decisions.back().disks = move.as->disks;
+    const int servers = state().inventory().sets()[at(want.set)].demand->shape.servers;
+    if (state().is_slot_free(move.to, move.as->slot, servers))
+      decisions.back().slot = move.as->slot;
   }
   std::sort(touched.begin(), touched.end());
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());

@@ -22,8 +22,9 @@ struct Change {
 
 struct Relocation {
   Index group = kNone;
-  Index to = kNone;  // a host
-  std::string id;    // of the replacement
+  Index to = kNone;              // a host
+  std::string id{};              // of the replacement
+  const Decision* as = nullptr;  // units and, if it is free, port slot are these
 };
 
 class RebalanceState {
@@ -45,6 +46,9 @@ class RebalanceState {
   // Nothing when `to` refuses, or when it would make violations or spread worse.
   [[nodiscard]] std::optional<Change> try_move(Index group, Index to) const;
   [[nodiscard]] std::optional<Change> try_swap(Index a, Index b) const;
+  // Whether the replacement fits just as `as` says, while the group and all others are where they
+  // are. `has_partner`: of the same class and domain, so that together they change no domain.
+  [[nodiscard]] bool can_move(Index group, const Decision& as, bool has_partner) const;
   [[nodiscard]] Want want_for(Index group) const;
   // Carries out one move, or the two of a swap. Units and port slots of all are chosen on the state
   // that was judged, before anything changes: an old group runs until its replacement has the data,

@@ -24,6 +24,7 @@ std::string terms_text(const MoveTerms& terms) {
 std::string verdict(const std::string& deciding_term) {
   if (deciding_term == "swap") return "where its partner of the swap is";
   if (deciding_term == "only") return "the only host that can take it";
+  if (deciding_term == "search") return "chosen with the other moves in view";
   return "chosen by " + deciding_term;
 }
 
@@ -63,7 +64,7 @@ std::vector<std::string> explain_text(const PlacementState& state, const Replace
                               to_string(host.refusal.constraint),
                               reason(state, why.want, why.want.domain, host.host, host.refusal)));
   }
-  if (why.refused.size() > refused_max)
+  if (refused_max > 0 && why.refused.size() > refused_max)
     out.push_back(fmt::format("  and {} more", why.refused.size() - refused_max));
   return out;
 }

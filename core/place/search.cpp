@@ -65,10 +65,10 @@ class Search {
             {domains[rank], rank, {static_cast<Index>(h), verdict.terms, verdict.breached}});
       }
     }
-    std::sort(out.begin(), out.end(), [](const Option& a, const Option& b) {
-      const auto key = [](const Option& o) {
+    std::sort(out.begin(), out.end(), [&](const Option& a, const Option& b) {
+      const auto key = [&](const Option& o) {
         return std::tuple(o.candidate.terms.violations, o.rank, o.candidate.terms,
-                          o.candidate.host);
+                          planner_.state().rank(o.candidate.host));
       };
       return key(a) < key(b);
     });
@@ -136,6 +136,26 @@ Choice choose_greedily(Planner& planner, const std::vector<Want>& wants) {
 
 Choice search(Planner& planner, const std::vector<Want>& wants, Choice start, int budget) {
   return Search(planner, wants, std::move(start), budget).run();
+}
+
+void sort_by_pickiness(const PlacementState& state, std::vector<Want>& wants) {
+  const Inventory& inventory = state.inventory();
+  const std::size_t sets = inventory.sets().size();
+  std::vector<std::ptrdiff_t> hosts(sets, -1);  // -1: not counted yet
+  std::vector<std::int64_t> disk(sets);
+  for (const Want& want : wants) {
+    const std::size_t s = at(want.set);
+    if (hosts[s] >= 0) continue;
+    const std::vector<bool>& eligible = state.sets()[s].is_eligible;
+    hosts[s] = std::count(eligible.begin(), eligible.end(), true);
+    for (const DiskWish& wish : inventory.sets()[s].demand->shape.disks)
+      disk[s] += wish.size_mib;
+  }
+  std::stable_sort(wants.begin(), wants.end(), [&](const Want& a, const Want& b) {
+    const std::size_t x = at(a.set);
+    const std::size_t y = at(b.set);
+    return std::tuple(hosts[x], -disk[x], x) < std::tuple(hosts[y], -disk[y], y);
+  });
 }
 
 Choice choose(Planner& planner, std::vector<Want>& wants, int budget) {

@@ -34,6 +34,9 @@ struct Choice {
 [[nodiscard]] Choice search(Planner& planner, const std::vector<Want>& wants, Choice start,
                             int budget);
 
+// The pickiest first: fewest hosts with the set's labels, then the largest disks.
+void sort_by_pickiness(const PlacementState& state, std::vector<Want>& wants);
+
 // The two together. Wants that nobody can take even alone are left out of the search and go to the
 // end of `wants`.
 [[nodiscard]] Choice choose(Planner& planner, std::vector<Want>& wants, int budget);

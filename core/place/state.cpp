@@ -2,10 +2,13 @@
 #include "fdbpack/place/state.hpp"
 
 #include "fdbpack/base/check.hpp"
+#include "fdbpack/base/random.hpp"
 #include "fdbpack/place/demand.hpp"
 #include "fdbpack/place/fault_domains.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace fdbpack::place {
 namespace {
@@ -194,6 +197,14 @@ Index PlacementState::physical_of(Index scope, Index host) const {
   return inventory_->physical()[at(where.physical)].domain_of[at(host)];
 }
 
+void PlacementState::shuffle(std::uint64_t seed) {
+  Random random(seed);
+  ranks_.resize(hosts_.size());
+  std::iota(ranks_.begin(), ranks_.end(), 0);
+  for (std::size_t i = ranks_.size(); i > 1; --i)
+    std::swap(ranks_[i - 1], ranks_[random.below(i)]);
+}
+
 Index PlacementState::add(PlacedGroup group) {
   charge(group, 1);
   count(group, 1);
@@ -287,6 +298,14 @@ int PlacementState::free_slot(Index host, int servers) const {
   }
   // Asked for a gap too: slots in use may be beyond what the host has by now.
   return next + servers <= inventory_->hosts()[at(host)].port_slots ? next : kNone;
+}
+
+bool PlacementState::is_slot_free(Index host, int slot, int servers) const {
+  const std::vector<SlotRange>& taken = hosts_[at(host)].slots;
+  return slot + servers <= inventory_->hosts()[at(host)].port_slots &&
+         std::none_of(taken.begin(), taken.end(), [&](const SlotRange& range) {
+           return range.begin < slot + servers && slot < range.end;
+         });
 }
 
 int PlacementState::domain_id(Index scope, const std::string& zone) {

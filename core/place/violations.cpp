@@ -134,6 +134,26 @@ std::optional<Violation> redundancy_violation(const PlacementState& state, Index
                   have, label, cluster.redundancy_mode, needed)};
 }
 
+std::vector<Violation> balance_violations(const PlacementState& state, Index scope) {
+  std::vector<Violation> out;
+  const Scope& demand = state.inventory().scopes()[at(scope)];
+  if (demand.domains == 0) return out;
+  const ScopeState& now = state.scopes()[at(scope)];
+  const DomainBounds bounds = domain_bounds(demand.desired_groups, demand.domains);
+  for (std::size_t k = 0; k < now.counts.size(); ++k) {
+    const int count = now.counts[k];
+    // While groups are missing, a domain that lacks some is about to get them.
+    const bool is_short = count < bounds.min && now.groups >= demand.desired_groups;
+    if (!is_short && count <= bounds.max) continue;
+    out.push_back({"fault_domain_balance",
+                   state.inventory().clusters()[at(demand.cluster)].name + "/" +
+                       state.domain_text(scope, static_cast<int>(k)),
+                   fmt::format("has {} groups, {} {}", count, is_short ? "at least" : "at most",
+                               is_short ? bounds.min : bounds.max)});
+  }
+  return out;
+}
+
 std::vector<Violation> violations(const Inventory& inventory) {
   const PlacementState state(inventory);
   std::vector<Violation> out;
@@ -141,6 +161,10 @@ std::vector<Violation> violations(const Inventory& inventory) {
     check_host(state, static_cast<Index>(h), out);
   for (std::size_t s = 0; s < state.scopes().size(); ++s)
     check_scope(state, static_cast<Index>(s), out);
+  for (std::size_t s = 0; s < state.scopes().size(); ++s) {
+    for (Violation& violation : balance_violations(state, static_cast<Index>(s)))
+      out.push_back(std::move(violation));
+  }
   for (std::size_t s = 0; s < state.sets().size(); ++s)
     check_exact(state, static_cast<Index>(s), out);
   for (std::size_t g = 0; g < inventory.groups().size(); ++g)

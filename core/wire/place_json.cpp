@@ -253,6 +253,7 @@ JsonValue to_json(const PlacementState& state, const Rebalance& rebalance) {
                 {"moves", std::move(moves)},
                 {"dataMiB", integer(rebalance.data_mib)},
                 {"budgetSpent", rebalance.is_budget_spent},
+                {"secondMoves", rebalance.has_second_moves},
                 {"unhealthy", names(rebalance.unhealthy)},
                 {"metrics", Object{{"before", metrics_json(rebalance.before)},
                                    {"after", metrics_json(rebalance.after)}}}};

@@ -127,6 +127,44 @@ TEST(PlacementCli, OtherCommandsAnswer) {
   EXPECT_THAT(fdbpack({"fleet", "check", kFleet}).out, HasSubstr("good, 6 hosts"));
 }
 
+// Whatever size is asked for, what comes out is a fleet that the other commands take.
+TEST(PlacementCli, GeneratedFleetsAreGood) {
+  const std::vector<std::vector<std::string>> sizes = {
+      {"--hosts", "1"},
+      {"--hosts", "2", "--domains", "2"},
+      {"--hosts", "3", "--groups-per-host", "0"},
+      {"--hosts", "5", "--clusters", "5", "--groups-per-host", "1"},
+      {"--hosts", "4", "--empty"}};
+  for (std::vector<std::string> size : sizes) {
+    SCOPED_TRACE(testing::PrintToString(size));
+    size.insert(size.begin(), {"fleet", "generate"});
+    const ProgramResult fleet = fdbpack(size);
+    ASSERT_EQ(fleet.exit_code, 0) << fleet.error;
+    for (const char* command : {"place", "balance", "waves"}) {
+      const ProgramResult result = fdbpack({command, "--fleet", "-"}, fleet.out);
+      EXPECT_EQ(result.exit_code, 0) << command << ": " << result.error << result.out;
+    }
+  }
+}
+
+// Control characters in names reach a terminal only as text.
+TEST(PlacementCli, NamesCannotSteerATerminal) {
+  std::ifstream file(kFleet);
+  nlohmann::json fleet = nlohmann::json::parse(file);
+  fleet["hosts"][0]["id"] = "db\x1b[2J";
+  for (auto& [id, group] : fleet["clusters"][0]["processGroups"].items()) {
+    if (group["host"] == "db-1") group["host"] = "db\x1b[2J";
+  }
+  for (const char* command : {"place", "explain", "balance", "waves", "capacity"}) {
+    const ProgramResult result = fdbpack({command, "--fleet", "-"}, fleet.dump());
+    EXPECT_EQ(result.out.find('\x1b'), std::string::npos) << command;
+  }
+  EXPECT_THAT(fdbpack({"waves", "--fleet", "-"}, fleet.dump()).out, HasSubstr("db\\x1b[2J"));
+  EXPECT_THAT(fdbpack({"evacuate", "--fleet", kFleet, "--host", "\x1b[2J"}).error,
+              HasSubstr("there is no host \\x1b[2J"));
+  EXPECT_EQ(fdbpack({"evacuate", "--fleet", kFleet, "--domain", "host=db-1"}).exit_code, 0);
+}
+
 TEST(PlacementCli, BalancesBothKindsOfFiles) {
   const std::string text = fdbpack({"fleet", "generate", "--hosts", "20", "--htools"}).out;
   const nlohmann::json result =

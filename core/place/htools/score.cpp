@@ -110,6 +110,9 @@ Score score(const Cluster& cluster, const std::vector<std::int32_t>& nodes,
     out.metrics[17] += load.location_score;
     out.metrics[19] += here[3];
   }
+  // Where every node is offline there is nothing to compare: hbal's score is 0 then, whatever lies
+  // on them.
+  if (values[0].empty()) return {};
   for (std::size_t m = 0; m < kMetricCount; ++m) {
     if (is_deviation(m)) out.metrics[m] = deviation(values[m]);
   }

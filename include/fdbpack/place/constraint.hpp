@@ -136,7 +136,8 @@ struct HostCost {
 [[nodiscard]] std::int64_t storage_means(const PlacementState& state,
                                          const std::vector<Index>& scales);
 
-// The unit for each disk of the set on this host: the roomiest that matches, each disk on its own.
+// The unit for each disk of the set on this host, each disk on its own: the roomiest that matches,
+// or another where that would leave a later disk without one.
 [[nodiscard]] std::optional<std::vector<DiskAt>> choose_units(const PlacementState& state,
                                                               Index set, Index host);
 

@@ -25,7 +25,8 @@ struct NamedTerm {
 };
 [[nodiscard]] std::vector<NamedTerm> named_terms(const Terms& terms, bool has_exact);
 
-// `refused_max`: how many refused hosts are listed one by one; the rest is counted per constraint.
+// `refused_max`: how many refused hosts are listed one by one; 0: they are only counted, per
+// constraint.
 [[nodiscard]] std::vector<std::string> explain_text(const PlacementState& state,
                                                     const Explanation& why,
                                                     std::size_t refused_max = SIZE_MAX);

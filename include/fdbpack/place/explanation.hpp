@@ -38,9 +38,9 @@ struct Explanation {
   std::string deciding_term;          // what set the winner apart from the runner-up
 };
 
-// "violations", "exact_count", "spread", "utilisation", "storage" or "id": where two candidates
-// differ first; of the two that are added up, the one that differs more.
-// In an Explanation also "search": the best host for this group alone would have left another group
+// "violations", "exact_count", "spread", "utilisation", "storage", "id" or "seed": where two
+// candidates differ first; of the two that are added up, the one that differs more. In an
+// Explanation also "search": the best host for this group alone would have left another group
 // without one.
 [[nodiscard]] std::string deciding_term(const Terms& winner, const Terms& runner_up);
 

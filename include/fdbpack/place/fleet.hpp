@@ -151,6 +151,9 @@ struct Fleet {
 
 [[nodiscard]] std::string to_string(const UnitKind& kind);  // file:nvme, lvm-vg:ssd[false]
 [[nodiscard]] bool matches(const UnitKind& wish, const UnitKind& unit);
+// The physical domain the host is in: its own ID for "host", else the value of the label, or
+// nothing.
+[[nodiscard]] std::string label_of(const Host& host, const std::string& label);
 [[nodiscard]] std::int64_t data_mib(const Group& group);  // what a replacement has to copy
 // The fault domains a redundancy mode needs to keep its data; 0 for a mode that is not known.
 [[nodiscard]] int fault_domains_needed(const std::string& redundancy_mode);

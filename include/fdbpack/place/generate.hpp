@@ -15,11 +15,11 @@ namespace fdbpack::place {
 
 struct GenerateOptions {
   int hosts = 100;
-  int groups_per_host = 5;  // of storage, over all clusters
+  int groups_per_host = 5;  // of storage, over all clusters; 0: no storage class at all
   int clusters = 1;
   int domains = 0;  // logical fault domains per class; 0: off
   bool is_required = false;
-  int azs = 3;
+  int azs = 0;  // 0: three, or as many as there are hosts
   int hosts_per_rack = 20;
   bool is_placed = true;  // false: hosts only, every group is still missing
   std::uint64_t seed = 1;

@@ -6,7 +6,8 @@
 //     └────explain()─► Explanation: every host's verdict, the winner's terms, the runner-up
 //
 // decide() and explain() choose the same host: the first looks only where the winner can be, the
-// second at every host. Same inventory and wants, same answer. Ties go to the lowest ID.
+// second at every host. Same inventory, wants and seed, same answer. Ties go to the lowest ID, or
+// with a seed to the host that the seed puts first.
 #pragma once
 
 #include "fdbpack/place/constraint.hpp"
@@ -36,7 +37,8 @@ struct Decision {
 
 class Planner {
  public:
-  explicit Planner(const Inventory& inventory);
+  // With a seed, ties go to another host than the one of the lowest ID; same seed, same answer.
+  explicit Planner(const Inventory& inventory, std::optional<std::uint64_t> seed = std::nullopt);
   ~Planner();
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;

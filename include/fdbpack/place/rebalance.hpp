@@ -46,7 +46,8 @@ struct MoveExplanation {
   std::vector<MoveCandidate> candidates;  // best first: the target, the runner-up, ...
   std::vector<RefusedHost> refused;       // by host ID, with the first rule that refused
   // "violations", "spread", "score" or "id": what set the target apart from the runner-up. "swap":
-  // the target is where its partner of a swap was; "only": no other host could take it.
+  // the target is where its partner of a swap was; "only": no other host could take it; "search":
+  // another host would be better for this group alone.
   std::string deciding_term;
 };
 
@@ -57,9 +58,10 @@ struct Replacement {
   std::string from;
   std::string to;
   std::int64_t data_mib = 0;
-  double score = 0;             // of the fleet afterwards; of a swap, after both halves
-  bool is_swap = false;         // one half of two groups that change places
-  std::string why;              // violations, spread or score: what the step makes better
+  double score = 0;      // of the fleet afterwards; of a swap, after both halves
+  bool is_swap = false;  // one half of two groups that change places
+  // violations, spread or score: what the step makes better; plan: only the steps together do
+  std::string why;
   Group group;                  // the replacement
   MoveExplanation explanation;  // when asked for
 };
@@ -71,6 +73,8 @@ struct Rebalance {
   std::int64_t data_mib = 0;
   std::vector<std::string> unhealthy;  // clusters that were left alone
   bool is_budget_spent = false;
+  // A group is moved twice, because no order of single moves has the room. Else each moves once.
+  bool has_second_moves = false;
 };
 // `planner` has the moves made.
 [[nodiscard]] Rebalance rebalance(Planner& planner, const RebalanceOptions& options);

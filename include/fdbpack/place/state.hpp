@@ -132,6 +132,14 @@ class PlacementState {
   [[nodiscard]] const std::vector<SetState>& sets() const { return sets_; }
   [[nodiscard]] Index physical_of(Index scope, Index host) const;
 
+  // Which of two hosts that are equally good is taken: the lower rank. That is the order of IDs,
+  // or after shuffle() another one, the same for the same seed.
+  [[nodiscard]] Index rank(Index host) const {
+    return ranks_.empty() ? host : ranks_[Inventory::to_size(host)];
+  }
+  [[nodiscard]] bool is_shuffled() const { return !ranks_.empty(); }
+  void shuffle(std::uint64_t seed);
+
   Index add(PlacedGroup group);  // the index it got
   void take_out(Index group);    // its room is free again
   void put_back(Index group);    // after take_out()
@@ -141,6 +149,7 @@ class PlacementState {
 
   // The lowest slot with `servers` free ones in a row, or kNone.
   [[nodiscard]] int free_slot(Index host, int servers) const;
+  [[nodiscard]] bool is_slot_free(Index host, int slot, int servers) const;
   // Logical domain `<class>-<k>` is k; any other zone of the scope gets a number of its own.
   [[nodiscard]] int domain_id(Index scope, const std::string& zone);
   // The zone of a group when logical domains are off: its physical domain.
@@ -164,6 +173,7 @@ class PlacementState {
   std::vector<UnitScale> scales_;
   std::vector<KindShares> shares_;
   std::vector<HostState> hosts_;
+  std::vector<Index> ranks_;  // by host; empty: the host's index
   std::vector<PlacedGroup> groups_;
   std::vector<ScopeState> scopes_;
   std::vector<SetState> sets_;
@@ -174,5 +184,9 @@ class PlacementState {
 // its physical domain is reported as such.
 [[nodiscard]] std::optional<Violation> redundancy_violation(const PlacementState& state,
                                                             Index scope);
+
+// Logical domains with more groups than `max`, or with fewer than `min` although the class has all
+// of its groups.
+[[nodiscard]] std::vector<Violation> balance_violations(const PlacementState& state, Index scope);
 
 }  // namespace fdbpack::place

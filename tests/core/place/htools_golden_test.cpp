@@ -182,6 +182,17 @@ TEST(Htools, WhatWasPrintedParsesTheSame) {
   EXPECT_EQ(print_text(*parse_text(print_text(*once))), print_text(*once));
 }
 
+// hbal prints 0 when there is no online node, whatever lies on the others.
+TEST(Htools, AClusterThatIsAllOfflineScoresNothing) {
+  const BalanceResult result =
+      *balance(*parse_text("g|u|preferred||\n\nn1|4096|0|4096|20480|20480|4|Y|u\n\n"
+                           "i|128|1024|1|running|Y|n1||ext||1\n\n\n"),
+               {});
+  EXPECT_EQ(result.initial.overall(), 0);
+  EXPECT_EQ(result.final.overall(), 0);
+  EXPECT_TRUE(result.moves.empty());
+}
+
 TEST(Htools, WhatIsNotAutoBalancedStays) {
   const auto moves = [](const std::string& first_offline, const std::string& auto_balanced) {
     const std::string text = "g|u|preferred||\n\nn0|16384|1024|11264|1000000|1000000|8|" +

@@ -13,6 +13,7 @@ namespace {
 
 using testing::build;
 using testing::cluster;
+using ::testing::ElementsAre;
 using testing::group;
 using ::testing::HasSubstr;
 using testing::host;
@@ -165,6 +166,37 @@ TEST(Plan, SaysWhenCopiesShareAPhysicalDomain) {
   fleet.clusters[0].classes.push_back({"stateless", {set(1, testing::shape(0))}});
   fleet.groups[1].host = "h2";
   EXPECT_TRUE(testing::plan_of(build(fleet)).unmet.empty());
+}
+
+// Three groups in two of three domains, and no host that could take the third one.
+TEST(Plan, SaysWhenAFaultDomainStaysBelowItsMinimum) {
+  Fleet fleet;
+  fleet.hosts = {host("h1"), host("h2")};
+  fleet.clusters = {cluster({set(4)}, 2, true)};
+  fleet.groups = {group("storage-1", "h1", "storage-0"), group("storage-2", "h1", "storage-0", 1),
+                  group("storage-3", "h1", "storage-0", 2), group("storage-4", "h2", "storage-1")};
+  const auto rules = [](const std::vector<Violation>& list) {
+    std::vector<std::string> out;
+    for (const Violation& one : list)
+      out.push_back(one.rule + " " + one.subject + " " + one.message);
+    return out;
+  };
+  EXPECT_THAT(rules(violations(build(fleet))),
+              ElementsAre("fault_domain_balance c/storage-0 has 3 groups, at most 2",
+                          "fault_domain_balance c/storage-1 has 1 groups, at least 2"));
+  EXPECT_TRUE(testing::plan_of(build(fleet)).unmet.empty());  // the plan mends it
+  fleet.groups.pop_back();
+  EXPECT_THAT(rules(violations(build(fleet))),  // one is still to come
+              ElementsAre("fault_domain_balance c/storage-0 has 3 groups, at most 2"));
+  // h2 is full: nothing can be done about storage-1, and that is said once.
+  fleet.clusters = {cluster({set(2)}, 2, true)};
+  fleet.groups.pop_back();
+  fleet.hosts[1].cpu_milli = 0;
+  const FleetPlan stuck = testing::plan_of(build(fleet));
+  EXPECT_THAT(rules(stuck.unmet),
+              ElementsAre("fault_domain_balance c/storage-0 has 2 groups, at most 1",
+                          "fault_domain_balance c/storage-1 has 0 groups, at least 1"));
+  EXPECT_TRUE(stuck.violations.empty());
 }
 
 TEST(Inventory, WhatAGroupWroteIsNotCountedTwice) {

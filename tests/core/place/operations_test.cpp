@@ -2,7 +2,6 @@
 //
 // What is done with a fleet besides placing new groups: evacuation, forecast, waves, rebalancing.
 #include "builders.hpp"
-#include "fdbpack/place/capacity.hpp"
 #include "fdbpack/place/evacuate.hpp"
 #include "fdbpack/place/generate.hpp"
 #include "fdbpack/place/rebalance.hpp"
@@ -89,68 +88,44 @@ TEST(Evacuate, SetsAndFaultDomainsLeaveTheirHosts) {
   EXPECT_FALSE(evacuate(planner, request).has_value());
 }
 
+TEST(Evacuate, AHostIsAPhysicalDomainToo) {
+  const Inventory inventory = build(three_hosts());
+  EvacuateRequest request;
+  request.label = "host";
+  request.value = "h1";
+  Planner planner(inventory);
+  const Result<Evacuation> result = evacuate(planner, request);
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_THAT(result->hosts, ElementsAre("h1"));
+  EXPECT_EQ(result->placed.size(), 2u);
+  request.value = "";
+  EXPECT_EQ(evacuate(planner, request).error().message, "the physical domain host has no name");
+}
+
+// The group that could go anywhere must not take the only host of the picky one.
+TEST(Evacuate, ThePickiestGroupIsPlacedFirst) {
+  Fleet fleet;
+  fleet.hosts = {host_in("h1", "az", "a"), host_in("h2", "az", "a", 150), host("h3", 150)};
+  SetDemand picky = set(1, testing::shape(), "picky");
+  picky.hosts["az"] = "a";
+  fleet.clusters = {cluster({set(1), picky})};
+  fleet.groups = {group("storage-1", "h1"), group("storage-2", "h1", "", 1)};
+  fleet.groups[1].set = "picky";
+  const Inventory inventory = build(fleet);
+  EvacuateRequest request;
+  request.hosts = {"h1"};
+  request.search_budget = 0;
+  Planner planner(inventory);
+  const Evacuation result = *evacuate(planner, request);
+  EXPECT_EQ(result.placed.size(), 2u);
+}
+
 TEST(Evacuate, UnknownNamesAreRefused) {
   const Inventory inventory = build(three_hosts());
   Planner planner(inventory);
   EvacuateRequest request;
   request.hosts = {"h9"};
   EXPECT_THAT(evacuate(planner, request).error().message, HasSubstr("there is no host h9"));
-}
-
-TEST(CapacityForecast, CountsPerZoneAndSaysWhatRunsOut) {
-  Fleet fleet;
-  fleet.hosts = {host_in("h1", "az", "a", 450), host_in("h2", "az", "b", 9000)};
-  fleet.hosts[1].cpu_milli = 3500;
-  fleet.clusters = {cluster({set(1)})};
-  const Inventory inventory = build(fleet);
-  Planner planner(inventory);
-  const Capacity result = *capacity(planner, {"c", "storage", "default", "az"});
-  EXPECT_EQ(result.more, 7);
-  EXPECT_EQ(result.per_value, (std::map<std::string, int>{{"a", 4}, {"b", 3}}));
-  ASSERT_EQ(result.stops.size(), 2u);
-  EXPECT_EQ(result.stops[0].constraint, Constraint::storage_room);
-  EXPECT_EQ(result.stops[1].constraint, Constraint::cpu);
-  std::map<std::string, std::int64_t> stranded;
-  for (const Stranded& entry : result.stranded)
-    stranded[entry.resource] = entry.amount;
-  EXPECT_EQ(stranded["file:nvme"], 8700);  // behind h2's CPU
-  EXPECT_EQ(stranded["cpu"], 12000);       // behind h1's disk
-  // Nothing of the forecast stays.
-  EXPECT_EQ(capacity(planner, {"c", "storage"})->more, 7);
-  EXPECT_FALSE(capacity(planner, {"c", "log"}).has_value());
-  EXPECT_EQ(capacity(planner, {"c", "storage", "default", "bogus"}).error().message,
-            "no host has a label bogus to count by");
-}
-
-TEST(CapacityForecast, SeparationLimitsWhatFits) {
-  Fleet fleet;
-  fleet.hosts = {host("h1", 300), host("h2", 300), host("h3", 300)};
-  fleet.clusters = {cluster({set(2)}, 2, true)};
-  const Inventory inventory = build(fleet);
-  Planner planner(inventory);
-  // Two domains of one host each are level at 3; the third host takes one domain to 6 and leaves
-  // the other at 3, but no domain may be more than one ahead.
-  EXPECT_EQ(capacity(planner, {"c", "storage"})->more, 7);
-}
-
-TEST(Survival, FindsTheDomainThatCannotBeLost) {
-  Fleet fleet;
-  fleet.hosts = {host("h1", 300), host("h2", 100), host("h3", 100)};
-  fleet.clusters = {cluster({set(4)})};
-  fleet.groups = {group("storage-1", "h1"), group("storage-2", "h1", "", 1),
-                  group("storage-3", "h2")};
-  const Inventory inventory = build(fleet);
-  Planner planner(inventory);
-  const std::vector<Loss> all = *survive(planner, "host", "");
-  ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0].domain, "h1");
-  EXPECT_EQ(all[0].groups, 2);
-  EXPECT_EQ(all[0].unplaced, 1);
-  EXPECT_EQ(all[0].first_unplaced, "c/storage-2");
-  EXPECT_EQ(all[0].why, "1 by host_allowed, 2 by storage_room");
-  EXPECT_EQ(all[1].unplaced, 0);
-  EXPECT_EQ(all[2].groups, 0);
-  EXPECT_FALSE(survive(planner, "rack", "").has_value());
 }
 
 // Nothing in a wave takes a fault domain of a cluster down that the wave's worst host does not take

@@ -143,7 +143,7 @@ TEST(PlanProperty, FastAndFullDecisionAgree) {
     if (random.chance(0.3)) fleet.clusters[0].distribution.physical_domain = "az";
     add_groups(random, fleet, pick(random, 0, 5));
     const Inventory inventory = build(fleet);
-    Planner planner(inventory);
+    Planner planner(inventory, random.chance(0.5) ? std::optional(seed) : std::nullopt);
     for (int step = 0; step < 12; ++step) {
       Want want;
       want.set = static_cast<Index>(random.below(inventory.sets().size()));
@@ -233,8 +233,14 @@ TEST(PlanProperty, PlanAppliedToItsOwnResultProposesNothing) {
     Planner planner(before);
     const Result<FleetPlan> first = plan(planner, {});
     if (!first) continue;
-    for (const NewGroup& placed : first->placed)
+    for (const NewGroup& placed : first->placed) {
       late += placed.step > 1 ? 1 : 0;
+      // What the plan itself puts somewhere stays there: no data is copied twice.
+      for (const std::vector<Removal>* list : {&first->replaced, &first->removed}) {
+        for (const Removal& removal : *list)
+          EXPECT_NE(removal.id, placed.group.id) << removal.why;
+      }
+    }
     const Inventory after = build(apply(before.fleet(), *first));
     Planner again(after);
     const Result<FleetPlan> second = plan(again, {});

@@ -346,6 +346,28 @@ TEST(Planner, PickyGroupsAreNotPaintedIntoACorner) {
   EXPECT_TRUE(result.unplaced.empty());
 }
 
+// Without a seed by ID; with one by the seed, the same each time, and explained as such.
+TEST(Planner, ASeedDecidesBetweenEqualHosts) {
+  Fleet fleet;
+  for (int i = 0; i < 20; ++i)
+    fleet.hosts.push_back(host("h" + std::to_string(i)));
+  fleet.clusters = {cluster({set(1)})};
+  const Inventory inventory = build(std::move(fleet));
+  std::set<Index> chosen;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    Planner planner(inventory, seed);
+    const Explanation why = planner.explain(want());
+    EXPECT_EQ(why.deciding_term, "seed");
+    EXPECT_EQ(why.candidates.front().host, why.winner);
+    EXPECT_EQ(Planner(inventory, seed).decide(want())->host, why.winner);
+    chosen.insert(why.winner);
+  }
+  EXPECT_GT(chosen.size(), 3u);
+  Planner planner(inventory);
+  EXPECT_EQ(planner.decide(want())->host, 0);
+  EXPECT_EQ(planner.explain(want()).deciding_term, "id");
+}
+
 TEST(Planner, ExplanationIsStableProse) {
   Fleet fleet;
   fleet.hosts = {host("db-1", 50), host("db-2"), host("db-3", 2000)};
@@ -365,6 +387,9 @@ TEST(Planner, ExplanationIsStableProse) {
           "fault_domain_separation",
           "refused: 1 of 3 hosts (1 by storage_room)",
           "  db-1: storage_room: disk of 100 MiB does not fit: file:nvme has room for 50 MiB"));
+  // Counted only, and not announced as a list of none.
+  EXPECT_EQ(explain_text(planner.state(), why, 0).back(),
+            "refused: 1 of 3 hosts (1 by storage_room)");
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ struct ScoreOptions {
 [[nodiscard]] std::vector<NodeLoad> load_nodes(const Cluster& cluster, const TagRules& tags,
                                                const ScoreOptions& options);
 
-// Over `nodes`, which must hold at least one online node for the deviations to mean anything.
+// Over `nodes`. 0 when none of them is online, as for hbal.
 [[nodiscard]] Score score(const Cluster& cluster, const std::vector<std::int32_t>& nodes,
                           const ScoreOptions& options);
 
