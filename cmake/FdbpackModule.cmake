@@ -76,10 +76,8 @@ function(fdbpack_test)
   add_executable(${ARG_NAME} ${ARG_SOURCES})
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_include_directories(${ARG_NAME} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${ARG_NAME} PRIVATE fdbpack_options ${ARG_DEPS} GTest::gmock GTest::gtest_main)
-  # FDBPACK_GOLDENS: folder of literal cases of the systems we match; FDBPACK_BIN: the programs under test.
-  target_compile_definitions(${ARG_NAME} PRIVATE
-    FDBPACK_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FDBPACK_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
+  target_link_libraries(${ARG_NAME} PRIVATE fdbpack_options ${ARG_DEPS} fdbpack::test_places GTest::gmock
+    GTest::gtest_main)
   include(GoogleTest)
   gtest_discover_tests(${ARG_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL $<BOOL:${ARG_SERIAL}>)

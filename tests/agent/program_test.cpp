@@ -2,6 +2,7 @@
 //
 // The program itself: its command line, its lock, going to the background, replacing itself.
 #include "tests/adapters/posix/support.hpp"
+#include "tests/support/places.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -34,7 +35,7 @@ class Program : public testing::Test {
       ::kill(pid, SIGKILL);
   }
   int spawn(std::vector<std::string> arguments, const std::string& log) {
-    arguments.insert(arguments.begin(), FDBPACK_BIN_DIR "/fdbpack-agent");
+    arguments.insert(arguments.begin(), test::program_file("fdbpack-agent"));
     std::vector<char*> argv;
     for (auto& argument : arguments)
       argv.push_back(argument.data());

@@ -3,6 +3,7 @@
 
 #include "fdbpack/conf/monitor_conf.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/places.hpp"
 
 #include <gmock/gmock.h>
 
@@ -109,7 +110,7 @@ TEST(RenderedConf, WithoutItsLastParameterItIsNotTheBeginningOfTheOneBefore) {
 
 TEST(RenderedConf, TheExampleThatIsShippedIsGood) {
   const auto conf =
-      render_conf(test::read_file(FDBPACK_SOURCE_DIR "/packaging/examples/fdbpack-agent.json"));
+      render_conf(test::read_file(test::source_file("packaging/examples/fdbpack-agent.json")));
   ASSERT_TRUE(conf) << conf.error().message;
   for (const auto* section :
        {"[fdbserver.storage-1-1]", "[fdbserver.storage-1-2]", "[fdbserver.log-1]"}) {

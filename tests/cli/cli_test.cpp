@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The real program: what it prints, and its exit codes.
+#include "tests/support/places.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -17,11 +18,11 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-const std::string kExamples = std::string(FDBPACK_SOURCE_DIR) + "/examples/";
+const std::string kExamples = test::source_file("examples/");
 const std::string kSpec = kExamples + "sample-cluster.json";
 
 ProgramResult fdbpack(std::vector<std::string> arguments, const std::string& input = "") {
-  arguments.insert(arguments.begin(), std::string(FDBPACK_BIN_DIR) + "/fdbpack");
+  arguments.insert(arguments.begin(), test::program_file("fdbpack"));
   return support::run_program(std::move(arguments), input);
 }
 

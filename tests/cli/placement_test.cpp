@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The commands of placement, as the real program answers them.
+#include "tests/support/places.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -18,10 +19,10 @@ using support::ProgramResult;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::string kFleet = std::string(FDBPACK_SOURCE_DIR) + "/examples/fleet.json";
+const std::string kFleet = test::source_file("examples/fleet.json");
 
 ProgramResult fdbpack(std::vector<std::string> arguments, const std::string& input = "") {
-  arguments.insert(arguments.begin(), std::string(FDBPACK_BIN_DIR) + "/fdbpack");
+  arguments.insert(arguments.begin(), test::program_file("fdbpack"));
   return support::run_program(std::move(arguments), input);
 }
 

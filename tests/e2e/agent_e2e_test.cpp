@@ -3,6 +3,7 @@
 // The agent with FoundationDB itself: fdbserver and fdbcli from FDB_BIN_DIR or PATH. Without them
 // the stand-in takes fdbserver's place and what needs a database is left out; each test says which.
 #include "tests/support/agent_fixture.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/run_program.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ class AgentE2e : public AgentTest {
     server_ = find_program("fdbserver");
     cli_ = find_program("fdbcli");
     if (server_.empty() || cli_.empty()) {
-      server_ = std::string(FDBPACK_BIN_DIR) + "/fdbserver-standin";
+      server_ = test::program_file("fdbserver-standin");
       cli_.clear();
     }
     std::cout << "e2e with " << server_ << (is_real() ? " and " + cli_ : "; no database") << "\n";

@@ -2,6 +2,7 @@
 #include "tests/launcher/fixture.hpp"
 
 #include "tests/adapters/http/certificates.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/run_program.hpp"
 
 #include <arpa/inet.h>
@@ -132,7 +133,7 @@ bool LauncherTest::start_api_server(const std::string& behaviour) {
              R"({"metadata":{"name":"node-1","resourceVersion":"9",
                  "labels":{"topology.kubernetes.io/zone":"zone-a"}}})");
   set_behaviour(behaviour);
-  const std::string script = std::string(FDBPACK_SOURCE_DIR) + "/tests/launcher/api_server.py";
+  const std::string script = test::source_file("tests/launcher/api_server.py");
   api_pid_ =
       spawn({{"python3", script, dir().file("api")}, marked_environment(), -1, -1, log_fd()});
   if (!wait([&] { return !read_file(dir().file("api/port")).empty(); })) return false;

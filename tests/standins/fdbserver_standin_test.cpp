@@ -2,6 +2,7 @@
 //
 // fdbserver-standin says and does what was captured from fdbserver 7.1.67.
 #include "tests/support/files.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -81,7 +82,7 @@ class Standin : public ::testing::Test {
     }));
   }
 
-  [[nodiscard]] static std::string program() { return FDBPACK_BIN_DIR "/fdbserver-standin"; }
+  [[nodiscard]] static std::string program() { return test::program_file("fdbserver-standin"); }
   [[nodiscard]] static std::string advice() {
     return "Try `" + program() + " --help' for more information.\n";
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/agent_fixture.hpp"
 
+#include "tests/support/places.hpp"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -49,11 +51,11 @@ AgentTest::~AgentTest() {
 }
 
 std::string AgentTest::child_program() {
-  return FDBPACK_BIN_DIR "/test-child";
+  return test::program_file("test-child");
 }
 
 std::string AgentTest::agent_program() {
-  return FDBPACK_BIN_DIR "/fdbpack-agent";
+  return test::program_file("fdbpack-agent");
 }
 
 std::string AgentTest::conf(const std::vector<Section>& sections,

@@ -9,6 +9,8 @@
 //     const auto cases = support::read_golden(folder / "connection_string.json");
 #pragma once
 
+#include "tests/support/places.hpp"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +28,7 @@ namespace fdbpack::support {
 inline std::filesystem::path goldens_folder() {
   const char* given = std::getenv("FDBPACK_GOLDENS");
   if (given != nullptr && *given != '\0') return given;
-  return std::filesystem::path(FDBPACK_SOURCE_DIR) / ".." / "shared" / "goldens";
+  return test::source_file("../shared/goldens");
 }
 
 inline nlohmann::json read_golden(const std::filesystem::path& file) {

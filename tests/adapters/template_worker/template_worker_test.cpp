@@ -3,6 +3,8 @@
 // Templates that bring the engine down must not bring us down.
 #include "adapters/template_worker/template_worker.hpp"
 
+#include "tests/support/places.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 // The worker is a command of the real program.
-const std::string kProgram = std::string(FDBPACK_BIN_DIR) + "/fdbpack";
+const std::string kProgram = test::program_file("fdbpack");
 
 Result<std::string> render(const std::string& text,
                            const std::string& values = R"({"name":"n","list":[]})") {

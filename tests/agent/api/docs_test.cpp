@@ -3,6 +3,7 @@
 // What is written about the calls holds: docs/http-api.md, its curl examples and the OpenAPI file.
 #include "agent/api/routes.hpp"
 #include "tests/agent/api/api_fixture.hpp"
+#include "tests/support/places.hpp"
 
 #include <set>
 #include <sstream>
@@ -11,7 +12,7 @@ namespace fdbpack::test {
 namespace {
 
 json openapi() {
-  return json::parse(read_file(FDBPACK_SOURCE_DIR "/docs/openapi/agent.json"));
+  return json::parse(read_file(test::source_file("docs/openapi/agent.json")));
 }
 
 std::string access_name(http::Access access) {
@@ -60,7 +61,7 @@ std::string violation(const json& root, const json& schema, const json& value,
 
 TEST(ApiDocs, HaveEveryRouteAndNoOther) {
   const json paths = openapi()["paths"];
-  const std::string page = read_file(FDBPACK_SOURCE_DIR "/docs/http-api.md");
+  const std::string page = read_file(test::source_file("docs/http-api.md"));
   std::set<std::string> routes, described;
   for (const auto& route : agent::make_routes().routes()) {
     const std::string method(http::to_string(route.method));
@@ -115,7 +116,7 @@ TEST_F(ApiTest, CurlExamplesWork) {
                    "\nid = $ID\nstamp = " + dir().file("stamps") + "\n[fdbserver.4500]\n");
   start_api();
   ASSERT_TRUE(wait_running("fdbserver.4500"));
-  std::istringstream page(read_file(FDBPACK_SOURCE_DIR "/docs/http-api.md"));
+  std::istringstream page(read_file(test::source_file("docs/http-api.md")));
   const std::string set = "SOCKET=" + socket_path() +
                           "; URL=http://127.0.0.1:" + std::to_string(port()) + "; exec >> " +
                           dir().file("out") + " 2>&1; ";

@@ -3,6 +3,7 @@
 // The agent dies, is replaced or loses its memory; its processes go on, are taken over, and none
 // is started twice.
 #include "tests/agent/faults/adoption_fixture.hpp"
+#include "tests/support/places.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -194,7 +195,7 @@ TEST_F(Fault32, PidThatIsUsedAnewIsNotMistakenForTheChild) {
   AgentOptions options;
   options.prefix = alone;
   options.prefix.insert(options.prefix.end(),
-                        {FDBPACK_SOURCE_DIR "/tests/agent/faults/reused_pid.py",
+                        {test::source_file("tests/agent/faults/reused_pid.py"),
                          dir().path().string(), child_program()});
   start_agent(options);
   EXPECT_EQ(wait_for_agent(Seconds(60)), 0) << "agent.log says why";

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tests/adapters/http/certificates.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temp_dir.hpp"
 
 #include <gmock/gmock.h>
@@ -85,7 +86,7 @@ class SidecarProgram : public testing::Test {
   support::TempDir folder_;
   std::map<std::string, std::string> environment_{{"FDB_POD_IP", "127.0.0.1"}};
   std::string version_ = "7.1.43";
-  std::string program_ = FDBPACK_BIN_DIR "/fdbpack-agent";
+  std::string program_ = test::program_file("fdbpack-agent");
   std::vector<std::string> mode_{"sidecar"};
   std::vector<std::string> wrapper_;  // in front of the program
   std::string bind_address_ = "127.0.0.1:0";

@@ -2,6 +2,7 @@
 //
 // The sidecar as a program: how it is called, how it ends, what curl sees, how certificates change.
 #include "tests/agent/sidecar/fixture.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/run_program.hpp"
 
 #include <sys/stat.h>
@@ -48,7 +49,7 @@ TEST_F(SidecarProgram, AFileThatCannotBeCopiedIsTheEnd) {
 
 TEST_F(SidecarProgram, IsMeantByItsName) {
   program_ = folder_.file("sidecar.py");
-  std::filesystem::create_symlink(FDBPACK_BIN_DIR "/fdbpack-agent", program_);
+  std::filesystem::create_symlink(test::program_file("fdbpack-agent"), program_);
   mode_.clear();
   EXPECT_EQ(run({"--init-mode"}), 0);
   ASSERT_TRUE(start());

@@ -5,6 +5,7 @@
 #include "fdbpack/place/htools/capacity.hpp"
 #include "fdbpack/place/htools/score.hpp"
 #include "fdbpack/place/htools/text.hpp"
+#include "tests/support/places.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,7 @@ namespace fdbpack::place::htools {
 namespace {
 
 const std::filesystem::path kGoldens =
-    std::filesystem::path(FDBPACK_SOURCE_DIR) / "../shared/goldens/htools";
+    std::filesystem::path(test::source_file("../shared/goldens/htools"));
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream in(path);

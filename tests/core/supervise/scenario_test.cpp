@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/core/supervise/scenario.hpp"
 
+#include "tests/support/places.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +19,7 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> scenarios() {
   std::vector<fs::path> found;
-  const fs::path folder = fs::path(FDBPACK_SOURCE_DIR) / "tests/core/supervise/scenarios";
+  const fs::path folder = fs::path(test::source_file("tests/core/supervise/scenarios"));
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".scenario") found.push_back(entry.path());
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fdbpack/wire/spec_json.hpp"
 
+#include "tests/support/places.hpp"
 #include "tests/support/random_model.hpp"
 #include "tests/support/seeds.hpp"
 
@@ -40,7 +41,7 @@ ClusterSpec read(const std::string& json) {
 }
 
 TEST(SpecJson, TheSampleIsRead) {
-  std::ifstream file(FDBPACK_SOURCE_DIR "/examples/sample-cluster.json");
+  std::ifstream file(test::source_file("examples/sample-cluster.json"));
   ASSERT_TRUE(file);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const ClusterSpec spec = read(text);
