@@ -154,8 +154,13 @@ std::string EtcdServer::ask(const std::string& path, const std::string& body) co
   return head_end == std::string::npos ? std::string() : answer.substr(head_end + 4);
 }
 
-void EtcdServer::send(int signal) const {
-  ::kill(pid_, signal);
+void EtcdServer::stop() const {
+  ::kill(pid_, SIGSTOP);
+  ::waitpid(pid_, nullptr, WUNTRACED);
+}
+
+void EtcdServer::resume() const {
+  ::kill(pid_, SIGCONT);
 }
 
 void EtcdServer::kill() {
