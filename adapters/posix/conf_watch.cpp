@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/posix/conf_watch.hpp"
 
+#include "adapters/posix/inotify_events.hpp"
 #include "adapters/posix/watch_set.hpp"
 
 #include <fcntl.h>
@@ -8,8 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 namespace fdbpack::posix {
 
@@ -87,24 +86,15 @@ void ConfWatch::wait_for_events() {
 }
 
 void ConfWatch::read_events() {
-  alignas(inotify_event) std::array<char, 8192> buffer;
   bool matters = false;
   bool must_arm = false;
-  for (;;) {
-    const ssize_t size = ::read(events_.native_handle(), buffer.data(), buffer.size());
-    if (size <= 0) break;
-    for (std::size_t at = 0; at + sizeof(inotify_event) <= static_cast<std::size_t>(size);) {
-      inotify_event event{};
-      std::memcpy(&event, buffer.data() + at, sizeof event);
-      const char* const name = buffer.data() + at + sizeof event;
-      at += sizeof event + event.len;
-      const auto names = names_.find(event.wd);
-      const bool is_named = event.len > 0;
-      if (is_named && (names == names_.end() || !names->second.contains(name))) continue;
-      matters = true;
-      must_arm = must_arm || (event.mask & IN_CLOSE_WRITE) == 0;
-    }
-  }
+  read_inotify(events_.native_handle(), [&](const inotify_event& event, const char* name) {
+    const auto names = names_.find(event.wd);
+    const bool is_named = event.len > 0;
+    if (is_named && (names == names_.end() || !names->second.contains(name))) return;
+    matters = true;
+    must_arm = must_arm || (event.mask & IN_CLOSE_WRITE) == 0;
+  });
   if (must_arm) {
     arm();
   } else {

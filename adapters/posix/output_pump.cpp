@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/posix/output_pump.hpp"
 
+#include "adapters/posix/inotify_events.hpp"
 #include "fdbpack/base/check.hpp"
 
 #include <boost/asio/post.hpp>
@@ -12,7 +13,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace fdbpack::posix {
 
@@ -185,21 +185,13 @@ void MemoryOutputPump::wait_for_events() {
 }
 
 void MemoryOutputPump::read_events() {
-  alignas(inotify_event) std::array<char, 4096> buffer;
-  for (;;) {
-    const ssize_t size = ::read(events_.native_handle(), buffer.data(), buffer.size());
-    if (size <= 0) break;
-    for (std::size_t at = 0; at + sizeof(inotify_event) <= static_cast<std::size_t>(size);) {
-      inotify_event event{};
-      std::memcpy(&event, buffer.data() + at, sizeof event);
-      at += sizeof event + event.len;
-      if ((event.mask & IN_Q_OVERFLOW) != 0) {
-        look_at_all();
-      } else if (const auto found = watches_.find(event.wd); found != watches_.end()) {
-        mark_dirty(found->second);
-      }
+  read_inotify(events_.native_handle(), [this](const inotify_event& event, const char*) {
+    if ((event.mask & IN_Q_OVERFLOW) != 0) {
+      look_at_all();
+    } else if (const auto found = watches_.find(event.wd); found != watches_.end()) {
+      mark_dirty(found->second);
     }
-  }
+  });
 }
 
 void MemoryOutputPump::look_at_all() {

@@ -5,12 +5,8 @@
 #include "tests/support/places.hpp"
 #include "tests/support/run_program.hpp"
 
-#include <arpa/inet.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <array>
 #include <filesystem>
 #include <sstream>
 
@@ -82,30 +78,8 @@ int LauncherTest::port() const {
   return std::stoi(text.substr(text.rfind(words) + words.size()));
 }
 
-LauncherTest::Answer LauncherTest::get(const std::string& target) const {
-  Answer answer;
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port()));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const timeval limit{10, 0};
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    const std::string request =
-        "GET " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-    (void)!write(fd, request.data(), request.size());
-    std::string all;
-    std::array<char, 4096> buffer;
-    for (ssize_t size = 0; (size = read(fd, buffer.data(), buffer.size())) > 0;) {
-      all.append(buffer.data(), static_cast<std::size_t>(size));
-    }
-    if (all.size() > 12) answer.status = std::stoi(all.substr(9, 3));
-    const auto body = all.find("\r\n\r\n");
-    if (body != std::string::npos) answer.body = all.substr(body + 4);
-  }
-  close(fd);
-  return answer;
+Answered LauncherTest::get(const std::string& target) const {
+  return Client(static_cast<std::uint16_t>(port())).ask(test::get(target));
 }
 
 std::string LauncherTest::metric(const std::string& sample) const {

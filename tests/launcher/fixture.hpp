@@ -11,6 +11,7 @@
 #pragma once
 
 #include "tests/support/agent_fixture.hpp"
+#include "tests/support/http_client.hpp"
 
 #include <map>
 #include <string>
@@ -39,11 +40,7 @@ class LauncherTest : public AgentTest {
                       const std::vector<std::string>& environment = {});
   // The port on which it serves metrics; 0 when it does not say so in time.
   [[nodiscard]] int port() const;
-  struct Answer {
-    int status = 0;
-    std::string body;
-  };
-  [[nodiscard]] Answer get(const std::string& target) const;
+  [[nodiscard]] Answered get(const std::string& target) const;
   // Value of a sample such as `restart_count{process="1"}`; empty when it is not there.
   [[nodiscard]] std::string metric(const std::string& sample) const;
 

@@ -2,6 +2,7 @@
 #include "tests/adapters/store/etcd_server.hpp"
 
 #include "tests/support/files.hpp"
+#include "tests/support/http_client.hpp"
 #include "tests/support/processes.hpp"
 
 #include <fcntl.h>
@@ -75,26 +76,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// Everything that comes back before the other end closes; empty when it cannot be reached.
-std::string exchange(const std::string& path, const std::string& text) {
-  const auto address = address_of(path);
-  if (!address) return {};
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  std::string result;
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0 &&
-      ::send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size())) {
-    std::array<char, 4096> buffer{};
-    pollfd waiting{fd, POLLIN, 0};
-    ssize_t count = 0;
-    while (::poll(&waiting, 1, 5000) == 1 &&
-           (count = ::read(fd, buffer.data(), buffer.size())) > 0) {
-      result.append(buffer.data(), static_cast<std::size_t>(count));
-    }
-  }
-  ::close(fd);
-  return result;
-}
-
 }  // namespace
 
 std::optional<std::string> EtcdServer::reason_to_skip() {
@@ -147,15 +128,16 @@ void EtcdServer::start() {
 }
 
 std::string EtcdServer::ask(const std::string& path, const std::string& body) const {
-  const std::string answer =
-      exchange(socket(), "POST " + path + " HTTP/1.1\r\nHost: etcd\r\nConnection: close\r\n" +
-                             "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-  const auto head_end = answer.find("\r\n\r\n");
-  return head_end == std::string::npos ? std::string() : answer.substr(head_end + 4);
+  return Client(socket()).ask(post(path, body)).body;
 }
 
-void EtcdServer::send(int signal) const {
-  ::kill(pid_, signal);
+void EtcdServer::stop() const {
+  ::kill(pid_, SIGSTOP);
+  ::waitpid(pid_, nullptr, WUNTRACED);
+}
+
+void EtcdServer::resume() const {
+  ::kill(pid_, SIGCONT);
 }
 
 void EtcdServer::kill() {

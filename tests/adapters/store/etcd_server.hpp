@@ -28,9 +28,10 @@ class EtcdServer {
   [[nodiscard]] std::string url() const { return "unix://" + socket(); }
   [[nodiscard]] const support::TempDir& folder() const { return folder_; }
 
-  void send(int signal) const;  // SIGSTOP, SIGCONT
-  void kill();                  // -9, and waits
-  void start();                 // with the same data
+  void stop() const;  // until resume(); it answers nothing any more when this returns
+  void resume() const;
+  void kill();   // -9, and waits
+  void start();  // with the same data
   // The answer to a question, as curl would put it.
   std::string ask(const std::string& path, const std::string& body) const;
 

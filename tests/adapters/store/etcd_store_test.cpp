@@ -231,9 +231,9 @@ TEST_F(EtcdStoreTest, ACommitWhoseAnswerIsLostIsInDoubtUntilALoad) {
     held = loop.commit(*store, put("held", std::to_string(tries)));
     if (held) {
       // It went directly: make the link change over.
-      server->send(SIGSTOP);
+      server->stop();
       [[maybe_unused]] const auto lost = loop.commit(*store, put("other", "1"));
-      server->send(SIGCONT);
+      server->resume();
       ASSERT_TRUE(loop.load(*store));
     }
   }
@@ -289,10 +289,11 @@ TEST_F(EtcdStoreTest, AStoppedEtcdIsToldInTime) {
   Candidate one(loop, *store, "one");
   ASSERT_TRUE(one.wait(true));
   ASSERT_TRUE(loop.commit(*store, put("a", "1")));
-  server->send(SIGSTOP);
+  server->stop();
   const auto result = loop.commit(*store, put("a", "2"));
+  ASSERT_FALSE(result) << "it was stopped, and answered";
   EXPECT_EQ(to_string(result.error().code), to_string(ErrorCode::unavailable));
-  server->send(SIGCONT);
+  server->resume();
   const auto shown = value_of(*store, "a");  // either, and it stays so
   ASSERT_TRUE(loop.commit(*store, put("b", "1")));
   EXPECT_EQ(value_of(*store, "a"), shown);

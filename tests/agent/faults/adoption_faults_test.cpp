@@ -206,6 +206,9 @@ struct DamageCase {
   const char* name;
   const char* text;  // nullptr: remove the file; "half": cut it in half
 };
+void PrintTo(const DamageCase& damage, std::ostream* stream) {
+  *stream << damage.name;
+}
 
 class Fault48Damage : public AdoptionFault, public ::testing::WithParamInterface<DamageCase> {};
 

@@ -17,6 +17,9 @@ struct HandoverCase {
   const char* name;
   const char* script;  // what happens to the handover between the two programs
 };
+void PrintTo(const HandoverCase& one, std::ostream* stream) {
+  *stream << one.name;
+}
 
 class Fault12Handover : public AdoptionFault, public ::testing::WithParamInterface<HandoverCase> {};
 class Fault05Adoption : public AdoptionFault {};
