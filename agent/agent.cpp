@@ -141,6 +141,14 @@ void Agent::take_over(const ports::Findings& findings, const Inheritance& inheri
       supervisor_.hold(record.section, record.starts);
     }
   }
+  // Those that waited for their restart, or ended while there was no agent: how often they were
+  // started is not forgotten.
+  if (conf_.in_force() != nullptr) {
+    for (const auto& process : conf_.in_force()->conf.processes) {
+      const auto* record = recorded_.find(process.section);
+      if (record != nullptr) supervisor_.recall(process.section, record->starts);
+    }
+  }
   if (supervisor_.has_doubts()) {
     search_alarm_->set(world_.clock.now() + kSearchRetry);
   } else {
@@ -204,10 +212,15 @@ bool Agent::reload_now() {
   return !is_stopping_ && reload(supervise::LoadCause::found);
 }
 
+// Unlike the files of every change these survive a power failure: somebody was told that it is
+// done.
 std::string Agent::save_now() {
   write_state();
   const std::string host_error = host_.save();  // tried again, and shown, with the next files
-  return state_error_.empty() ? host_error : state_error_;
+  if (!state_error_.empty()) return state_error_;
+  if (!host_error.empty()) return host_error;
+  const auto synced = world_.files.sync({state_dir_.state(), state_dir_.host()});
+  return synced ? "" : synced.error().message;
 }
 
 void Agent::set_observer(std::function<void(bool)> observer) {

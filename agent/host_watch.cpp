@@ -186,7 +186,8 @@ void HostWatch::read_disks() {
 }
 
 void HostWatch::on_disks(const std::vector<ports::DiskReading>& readings) {
-  bool is_changed = !measured_at_;
+  bool is_changed = false;
+  bool is_measured = false;  // there are figures that were not there before
   for (const auto& reading : readings) {
     const auto found = dirs_.find(reading.path);
     if (found == dirs_.end()) continue;
@@ -197,10 +198,12 @@ void HostWatch::on_disks(const std::vector<ports::DiskReading>& readings) {
       now.used_bytes = before->used_bytes;
       now.is_use_partial = before->is_use_partial;
     }
-    is_changed |= !is_same(before, now);
+    const bool is_new = !is_same(before, now);
+    is_changed |= is_new;
+    is_measured |= (is_new || !measured_at_) && now.error.empty() && !now.is_unknown;
     found->second.reading = std::move(now);
   }
-  if (is_changed) measured_at_ = world_.clock.wall();
+  if (is_measured) measured_at_ = world_.clock.wall();
   const bool is_some_new = std::any_of(dirs_.begin(), dirs_.end(), [](const auto& entry) {
     return !entry.second.reading.has_value();
   });

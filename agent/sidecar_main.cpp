@@ -35,6 +35,7 @@ constexpr int kTerminated = 128 + SIGTERM;
 constexpr int kUsageError = 2;  // as Python's argparse
 constexpr std::size_t kFileSizeMax = 16 * 1024 * 1024;
 constexpr std::chrono::milliseconds kStopGrace{2000};
+constexpr std::chrono::milliseconds kWorkGrace{1000};  // for work that was cancelled
 constexpr std::string_view kLogName = "sidecar";
 using supervise::Severity;
 
@@ -186,8 +187,11 @@ Status Program::listen(http_server::Server& server) {
 
 int Program::serve(const SidecarCopier& copier) {
   http_server::Server* listening = nullptr;
-  posix::WorkerThread reads(io_);
-  posix::WorkerThread copies(io_);
+  const auto on_failure = [this](const std::string& what) {
+    log_.write(Severity::error, kLogName, "Unexpected failure: " + what);
+  };
+  posix::WorkerThread reads(io_, on_failure);
+  posix::WorkerThread copies(io_, on_failure);
   const auto refresh = [&]() -> Status {
     FDBPACK_TRY_VOID(listening->refresh_tls());
     // Files that do not fit are no news the second time, but no success either.
@@ -217,9 +221,13 @@ int Program::serve(const SidecarCopier& copier) {
     return refuse(status.error());
   }
   io_.run();
-  reads.stop();
-  copies.stop();
+  const bool have_ended = reads.stop(kWorkGrace) && copies.stop(kWorkGrace);
+  if (!have_ended) {
+    log_.write(Severity::error, kLogName, "A disk does not answer; ending without it");
+  }
   log_.flush();
+  // What a thread that hangs still uses stays until the kernel takes it all.
+  if (!have_ended) ::_exit(exit_code_);
   return exit_code_;
 }
 

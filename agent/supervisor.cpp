@@ -141,6 +141,11 @@ void Supervisor::hold(const std::string& section, std::uint64_t starts) {
   dispatch(who, supervise::Stop{});
 }
 
+void Supervisor::recall(const std::string& section, std::uint64_t starts) {
+  if (is_held_back(section) || processes_.contains(section)) return;
+  entry(section).state.starts = starts;
+}
+
 void Supervisor::apply(const LoadedConf& loaded) {
   loaded_ = &loaded;
   std::vector<supervise::Supervised> now;

@@ -109,6 +109,8 @@ class Supervisor {
   [[nodiscard]] bool has_doubts() const { return !held_back_.empty() || !shortage_.empty(); }
   // `starts`: as the earlier agent counted.
   void hold(const std::string& section, std::uint64_t starts);
+  // The same for one that does not live; before the conf is applied.
+  void recall(const std::string& section, std::uint64_t starts);
   // An administrator's order; false: there is no such section.
   bool order(const std::string& section, const supervise::Event& event);
 

@@ -25,7 +25,8 @@ wire::AgentState Supervisor::snapshot() {
   result.agent_id = settings_.agent_id;
   for (const auto& [section, who] : processes_) {
     const auto* process = live_process(who->state);
-    if (process == nullptr && !who->state.is_held) continue;
+    const bool was_started = who->state.is_configured && who->state.starts > 0;
+    if (process == nullptr && !who->state.is_held && !was_started) continue;
     wire::ProcessRecord record;
     record.section = section;
     record.is_held = who->state.is_held;

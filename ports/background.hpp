@@ -11,8 +11,9 @@ class Background {
  public:
   virtual ~Background() = default;
 
-  // Calls `work` on another thread and then `done` on the loop's. Works are done one at a time in
-  // the order they came; none may throw.
+  // Calls `work` on another thread and then `done` on the loop's, also after a work that threw:
+  // who needs to know sees that it left no outcome. Works are done one at a time in the order they
+  // came.
   virtual void run(std::function<void()> work, std::function<void()> done) = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "fdbpack/http/answer.hpp"
 #include "fdbpack/http/message.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -18,11 +19,15 @@
 
 namespace fdbpack::ports {
 
+// True when nobody waits for an answer any more. Read on any thread.
+using ClientGone = std::shared_ptr<const std::atomic<bool>>;
+
 // Where a server waits for an answer.
 class ReplySlot {
  public:
   virtual ~ReplySlot() = default;
   virtual void put(http::Answer answer) = 0;
+  [[nodiscard]] virtual ClientGone gone() = 0;
 };
 
 // The right to answer one request, once. A Reply that is dropped answers with 500, so that no
@@ -35,6 +40,9 @@ class Reply {
   ~Reply() {
     if (slot_) send(http::problem(500, "the request was dropped without an answer"));
   }
+
+  // For work that takes long: it may stop when the client has gone. Before send().
+  [[nodiscard]] ClientGone gone() const { return slot_->gone(); }
 
   void send(http::Answer answer) {
     if (const auto slot = std::exchange(slot_, nullptr)) slot->put(std::move(answer));

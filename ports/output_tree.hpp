@@ -9,6 +9,7 @@
 
 #include "fdbpack/base/result.hpp"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,8 +27,10 @@ class OutputTree {
  public:
   virtual ~OutputTree() = default;
 
-  // SHA-256 of a file as 64 hexadecimal digits.
-  [[nodiscard]] virtual Result<std::string> hash(const std::string& path) = 0;
+  // SHA-256 of a file as 64 hexadecimal digits. Ends early, as unavailable, when it is not wanted
+  // any more.
+  [[nodiscard]] virtual Result<std::string> hash(const std::string& path,
+                                                 const std::atomic<bool>& is_unwanted) = 0;
   // Of a file or a directory.
   [[nodiscard]] virtual Result<bool> exists(const std::string& path) = 0;
 

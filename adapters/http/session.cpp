@@ -10,8 +10,11 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include <poll.h>
+
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <exception>
 #include <optional>
 #include <tuple>
@@ -23,6 +26,7 @@ using boost::system::error_code;
 
 void Session::enter(Phase phase, std::chrono::milliseconds limit) {
   phase_ = phase;
+  is_timed_out_ = false;
   since_ = std::chrono::steady_clock::now();
   deadline_ = since_ + limit;
   host_.watch(deadline_);
@@ -39,6 +43,13 @@ using Awaitable = asio::awaitable<T, Executor>;
 
 constexpr std::size_t kInputSizeFirst = 2 * 1024;
 constexpr std::size_t kDiscardBytesMax = 1024 * 1024;
+constexpr auto kGoneEvery = std::chrono::milliseconds(250);
+
+// Whether the other end has closed. One that only ends its sending looks the same.
+bool has_hung_up(int fd) {
+  pollfd state{fd, POLLRDHUP, 0};
+  return ::poll(&state, 1, 0) > 0;
+}
 
 // Where the answer of the handler arrives. Lives on when the session has gone.
 class Slot final : public ports::ReplySlot {
@@ -51,13 +62,23 @@ class Slot final : public ports::ReplySlot {
   [[nodiscard]] http::Answer take() {
     http::Answer answer = *std::move(answer_);
     answer_.reset();
+    gone_.reset();
     return answer;
+  }
+  ports::ClientGone gone() override {
+    if (!gone_) gone_ = std::make_shared<std::atomic<bool>>(false);
+    return gone_;
+  }
+  [[nodiscard]] bool has_watcher() const { return gone_ && !*gone_; }
+  void tell_of_the_end() {
+    if (gone_) *gone_ = true;
   }
   void wake(Timer* waiter) { waiter_ = waiter; }
 
  private:
   std::optional<http::Answer> answer_;
   Timer* waiter_ = nullptr;
+  std::shared_ptr<std::atomic<bool>> gone_;  // none: nobody asked
 };
 
 template <class Stream>
@@ -88,6 +109,7 @@ class StreamSession final : public Session {
     error_code ignored;
     socket().close(ignored);
     signal_.cancel();
+    slot_->tell_of_the_end();
   }
 
   void interrupt() override {
@@ -197,7 +219,6 @@ class StreamSession final : public Session {
       co_return true;
     }
     if (is_timed_out_ && !is_closed_ && parser_.has_begun()) {
-      is_timed_out_ = false;
       refuse(http::problem(408, "the rest of the request did not come in time"));
     }
     co_return false;
@@ -267,8 +288,8 @@ class StreamSession final : public Session {
     if (slot_->is_filled()) {
       push(slot_->take());
     } else {
+      slot_->tell_of_the_end();
       slot_ = std::make_shared<Slot>();  // a late answer finds nobody
-      is_timed_out_ = false;
       push(http::problem(503, "the answer took too long"));
     }
   }
@@ -276,8 +297,12 @@ class StreamSession final : public Session {
   Task wait_for_answer() {
     enter(Phase::answering, host_.limits().answer_deadline);
     slot_->wake(&signal_);
-    signal_.expires_at(SteadyTime::max());
     while (!slot_->is_filled() && !is_timed_out_ && !is_closed_) {
+      // Who works for nobody is told; the others need not be looked after.
+      const bool is_watched = slot_->has_watcher();
+      if (is_watched && has_hung_up(socket().native_handle())) slot_->tell_of_the_end();
+      signal_.expires_at(is_watched ? std::chrono::steady_clock::now() + kGoneEvery
+                                    : SteadyTime::max());
       co_await signal_.async_wait(kToken);
     }
     slot_->wake(nullptr);
@@ -364,7 +389,6 @@ class StreamSession final : public Session {
   bool is_first_wait_ = false;
   bool is_last_ = false;
   bool is_closed_ = false;
-  bool is_timed_out_ = false;
   bool is_lingering_ = false;
 };
 

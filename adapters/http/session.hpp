@@ -97,6 +97,9 @@ class Session {
   }
   void enter(Phase phase, std::chrono::milliseconds limit);
   virtual void interrupt() = 0;
+  // The phase's deadline has passed. What came at the same moment may have ended the phase
+  // nevertheless; the next one begins without it.
+  bool is_timed_out_ = false;
 
   SessionHost& host_;
   http::Request request_;

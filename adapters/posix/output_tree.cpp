@@ -164,7 +164,8 @@ Result<UniqueFd> PosixOutputTree::open_file(const std::string& path) const {
   return file;
 }
 
-Result<std::string> PosixOutputTree::hash(const std::string& path) {
+Result<std::string> PosixOutputTree::hash(const std::string& path,
+                                          const std::atomic<bool>& is_unwanted) {
   FDBPACK_TRY(const UniqueFd file, open_file(path));
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
                                                                         EVP_MD_CTX_free);
@@ -173,6 +174,7 @@ Result<std::string> PosixOutputTree::hash(const std::string& path) {
   bool is_good = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
   FDBPACK_TRY_VOID(
       read_blocks(file.get(), path, is_cancelled_, [&](std::string_view block) -> Status {
+        if (is_unwanted) return fail(ErrorCode::unavailable, "nobody waits for it any more");
         is_good = is_good && EVP_DigestUpdate(context.get(), block.data(), block.size()) == 1;
         return {};
       }));

@@ -21,7 +21,8 @@ class PosixOutputTree final : public ports::OutputTree {
  public:
   explicit PosixOutputTree(std::string root) : root_(std::move(root)) {}
 
-  [[nodiscard]] Result<std::string> hash(const std::string& path) override;
+  [[nodiscard]] Result<std::string> hash(const std::string& path,
+                                         const std::atomic<bool>& is_unwanted) override;
   [[nodiscard]] Result<bool> exists(const std::string& path) override;
   [[nodiscard]] Status copy(const ports::CopyRequest& request) override;
   [[nodiscard]] Status write(const std::string& path, std::string_view text,

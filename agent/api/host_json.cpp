@@ -41,6 +41,7 @@ void write_directory(JsonWriter& json, const DataDirectory& dir) {
   const auto& reading = dir.reading;
   json.member("missing", reading && reading->is_missing);
   if (reading && !reading->error.empty()) json.member("error", reading->error);
+  if (reading && reading->device != 0) json.member("read_only", reading->is_read_only);
   json.key("used_mib");
   if (reading && reading->has_use) {
     json.value(reading->used_bytes / kMiB);
@@ -49,6 +50,13 @@ void write_directory(JsonWriter& json, const DataDirectory& dir) {
     json.null();
   }
   json.end_object();
+}
+
+// One file system may be mounted twice, for reading only and not; it is one unit nevertheless.
+bool is_read_only(const Unit& unit) {
+  return std::all_of(unit.begin(), unit.end(), [](const DataDirectory* dir) {
+    return dir->reading && dir->reading->is_read_only;
+  });
 }
 
 void write_unit(JsonWriter& json, const Unit& unit) {
@@ -65,7 +73,7 @@ void write_unit(JsonWriter& json, const Unit& unit) {
         .member("file_system", reading->file_system)
         .member("total_mib", reading->total_bytes / kMiB)
         .member("free_mib", reading->free_bytes / kMiB)
-        .member("read_only", reading->is_read_only);
+        .member("read_only", is_read_only(unit));
   }
   json.member("missing", reading && reading->is_missing);
   json.key("directories").begin_array();

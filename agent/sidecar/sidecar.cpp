@@ -52,10 +52,13 @@ void Sidecar::handle(const http::Request& request, ports::Reply reply) {
     return send(*pending, sidecar::outside_answer(call, settings_.output_dir, settings_.dialect));
   }
   if (is_read(call.verb)) {
+    // A queue of hashes for clients that gave up would hold up those who still ask.
+    const ports::ClientGone gone = pending->reply.gone();
     return answer_later(
         world_.reads,
-        [this, call]() -> Result<std::string> {
-          if (call.verb == Verb::check_hash) return world_.tree.hash(call.path);
+        [this, call, gone]() -> Result<std::string> {
+          if (*gone) return fail(ErrorCode::unavailable, call.path + ": the client has gone");
+          if (call.verb == Verb::check_hash) return world_.tree.hash(call.path, *gone);
           FDBPACK_TRY(const bool is_there, world_.tree.exists(call.path));
           if (!is_there) return fail(ErrorCode::not_found, call.path + " is not there");
           return "OK\n";
@@ -124,7 +127,8 @@ http::Response Sidecar::failed(const Call& call, const Error& error) {
 
 void Sidecar::answer_later(ports::Background& where, std::function<Result<std::string>()> work,
                            std::shared_ptr<Pending> pending) {
-  auto outcome = std::make_shared<Result<std::string>>();
+  auto outcome = std::make_shared<Result<std::string>>(
+      fail(ErrorCode::internal, pending->request_line + " was not carried out"));
   where.run([outcome, work = std::move(work)] { *outcome = work(); },
             [this, outcome, pending = std::move(pending)] {
               send(*pending, *outcome ? sidecar::text_answer(**outcome)

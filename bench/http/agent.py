@@ -12,7 +12,7 @@ from pathlib import Path
 class Agent:
     """fdbpack-agent monitor with `count` processes that sleep, on a port of its own."""
 
-    def __init__(self, program, folder, count, tls=()):
+    def __init__(self, program, folder, count, tls=(), listens=True):
         self.folder = Path(folder)
         self.folder.mkdir()
         conf = self.folder / "foundationdb.conf"
@@ -23,9 +23,11 @@ class Agent:
             (self.folder / "data" / str(4500 + 2 * i)).mkdir(parents=True)
         self.process = subprocess.Popen(
             [program, "monitor", "--conffile", conf, "--lockfile", self.folder / "lock", "--statedir", self.folder / "state",
-             "--listen", "127.0.0.1:0", "--http-limit", "connections_per_peer=256", *tls],
+             *(("--listen", "127.0.0.1:0") if listens else ("--listen", "off", "--socket", "off")),
+             "--http-limit", "connections_per_peer=256", *tls],
             stdout=subprocess.DEVNULL, stderr=open(self.folder / "log", "w"))
         self.pid = self.process.pid
+        self.listens = listens
         self.port = self.wait(count)
 
     def child(self):
@@ -49,8 +51,8 @@ class Agent:
             ports = [int(place["place"].rsplit(":", 1)[1]) for place in page.get("http", [])
                      if place["open"] and place["place"].startswith("http://")]
             running = sum(one["state"] == "running" for one in page.get("processes", {}).values())
-            if ports and running == count and page["storage"]["measured_at"]:
-                return ports[0]
+            if (ports or not self.listens) and running == count and page["storage"]["measured_at"]:
+                return ports[0] if ports else 0
             time.sleep(0.05)
         raise RuntimeError("the agent did not come up: " + (self.folder / "log").read_text()[-2000:])
 

@@ -10,7 +10,8 @@ WithAgent::Instance::Instance(WithAgent& test) {
       });
   ports::Cgroups& cgroups = test.cgroups_ != nullptr ? *test.cgroups_ : no_cgroups;
   world = std::make_unique<World>(World{clock, launcher, *output, test.log_, files, accounts,
-                                        processes, probe, cgroups, notifier, holders, disks});
+                                        processes, probe, cgroups, notifier, holders,
+                                        test.disks_ != nullptr ? *test.disks_ : disks});
   AgentSettings settings;
   settings.version = "test";
   settings.conf_path = test.dir_.path("f.conf");

@@ -144,6 +144,7 @@ class WithAgent : public testing::Test {
   Duration grace_ = std::chrono::seconds(10);
   Duration look_every_ = std::chrono::seconds(10);
   ports::Cgroups* cgroups_ = nullptr;  // of the agents started from now on; nullptr: none
+  ports::DiskGauge* disks_ = nullptr;  // instead of the real one
   std::unique_ptr<Instance> instance_;
 };
 

@@ -82,13 +82,22 @@ def test_man(build, source, folder):
     page = source / "packaging/man/fdbpack-agent.8"
     said = run("groff", "-man", "-ww", "-z", "-Tutf8", page)
     expect(not said, f"groff is not content:\n{said}")
-    text = page.read_text().replace("\\-", "-")
-    described = set(re.findall(r"^\.(?:BI?|BR) .*?(--[a-z-]+)", text, re.MULTILINE))
-    offered = {"--version"}
-    for mode in ("monitor", "run"):
-        offered |= set(re.findall(r"--[a-z][a-z-]+", re.sub(r"(?m)^ {10,}.*", "", run(
-            build / "bin/fdbpack-agent", mode, "--help"))))
-    expect(described == offered, f"the man page and --help differ: {sorted(described ^ offered)}")
+    described = {}
+    for section in re.split(r"(?m)^\.SH ", page.read_text().replace("\\-", "-")):
+        described[section.split("\n")[0]] = set(re.findall(r"(?m)^\.TP\n\.(?:BI?|BR) .*?(--[a-z-]+)", section))
+
+    def offered(mode):
+        said = run(build / "bin/fdbpack-agent", mode, "--help")
+        return set(re.findall(r"--[a-z][a-z-]+", re.sub(r"(?m)^ {10,}.*|(?<=\S)  +.*", "", said)))
+
+    common = offered("monitor") | offered("run") | {"--version"}
+    for section, wanted, elsewhere in (
+            ("OPTIONS", common, set()),
+            ("OPTIONS OF SIDECAR", offered("sidecar"), set()),
+            ("OPTIONS OF LAUNCHER", offered("launcher"), described["OPTIONS"])):
+        unknown, missing = described[section] - wanted, wanted - described[section] - elsewhere
+        expect(not unknown and not missing,
+               f"{section} of the man page and --help differ: {sorted(unknown)} {sorted(missing)}")
 
 
 def uncommented(conf):

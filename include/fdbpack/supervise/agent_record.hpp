@@ -17,7 +17,7 @@ namespace fdbpack::supervise {
 
 struct ProcessRecord {
   std::string section;
-  int pid = 0;  // 0: nothing lives; kept because an administrator holds it
+  int pid = 0;  // 0: nothing lives; an administrator holds it, or it is yet to be started again
   std::uint64_t start_ticks = 0;
   std::uint64_t exe_device = 0;
   std::uint64_t exe_inode = 0;

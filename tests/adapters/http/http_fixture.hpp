@@ -85,6 +85,7 @@ class TestHandler final : public ports::HttpHandler {
             http::Response{200, "text/plain", http::describe(request.peer), {}, false});
       case later: {
         const std::lock_guard lock(mutex_);
+        gone_ = reply.gone();
         waiting_.push_back(std::move(reply));
         has_come_.set_value();
         return;
@@ -109,6 +110,12 @@ class TestHandler final : public ports::HttpHandler {
     return reply;
   }
 
+  // Of the last request to /later.
+  ports::ClientGone gone() {
+    const std::lock_guard lock(mutex_);
+    return gone_;
+  }
+
   http::PagePtr status_page() const { return status_page_; }
   // Of the last request; on the server's thread.
   std::optional<http::CertificateFacts> last_certificate() const { return last_certificate_; }
@@ -120,6 +127,7 @@ class TestHandler final : public ports::HttpHandler {
   std::optional<http::CertificateFacts> last_certificate_;
   std::mutex mutex_;
   std::vector<ports::Reply> waiting_;
+  ports::ClientGone gone_;
   std::promise<void> has_come_;
 };
 

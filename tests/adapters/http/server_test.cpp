@@ -115,6 +115,67 @@ TEST_F(HttpServerTest, SurvivesAnAnswerForAClientThatHasGone) {
   EXPECT_EQ(Client(port_).ask(get("/livez")).status, 200);
 }
 
+// Answers after so many turns of the loop.
+struct AnswerLater {
+  boost::asio::io_context& io;
+  std::shared_ptr<ports::Reply> reply;
+  int turns = 0;
+  void operator()() {
+    if (turns-- > 0) return boost::asio::post(io, *this);
+    reply->send(http::Response{200, "text/plain", "late", {}, false});
+  }
+};
+
+// The answer and the end of the time for it come in the same turn of the loop, in whatever order:
+// the connection serves the next request.
+TEST_F(HttpServerTest, AnAnswerAtTheLastMomentDoesNotSpoilTheConnection) {
+  http::Limits limits;
+  limits.answer_deadline = 30ms;
+  start(limits);
+  for (int turns = 0; turns < 6; ++turns) {
+    Client client(port_);
+    ASSERT_TRUE(client.send(get("/later")));
+    AnswerLater answer{io_, std::make_shared<ports::Reply>(handler_.wait_for_later()), turns};
+    on_server([&] {
+      const auto late = std::chrono::steady_clock::now() + 2 * limits.answer_deadline;
+      while (std::chrono::steady_clock::now() < late) {  // the loop stands still meanwhile
+      }
+      answer();
+      return 0;
+    });
+    const int status = client.receive().status;
+    EXPECT_TRUE(status == 200 || status == 503) << turns << ": " << status;
+    EXPECT_EQ(client.ask(get("/livez")).status, 200) << turns;
+    for (int i = 0; i <= turns; ++i)
+      on_server([] { return 0; });  // until the answer was given, to whomever
+  }
+}
+
+TEST_F(HttpServerTest, TellsWhoWorksForAClientThatItHasGone) {
+  start();
+  Client patient(port_), impatient(port_);
+  ASSERT_TRUE(patient.send(get("/later")));
+  ports::Reply first = handler_.wait_for_later();
+  const ports::ClientGone stays = handler_.gone();
+  ASSERT_TRUE(impatient.send(get("/later")));
+  ports::Reply second = handler_.wait_for_later();
+  const ports::ClientGone goes = handler_.gone();
+  EXPECT_FALSE(*goes);
+  impatient.close();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kDeadlineMs);
+  while (!*goes && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  EXPECT_TRUE(*goes);
+  EXPECT_FALSE(*stays);
+  on_server([&] {
+    first.send(http::Response{200, "text/plain", "now", {}, false});
+    second.send(http::Response{200, "text/plain", "for nobody", {}, false});
+    return 0;
+  });
+  EXPECT_EQ(patient.receive().body, "now");
+  EXPECT_FALSE(*stays);
+}
+
 TEST_F(HttpServerTest, GivesUpOnAnAnswerThatDoesNotCome) {
   http::Limits limits;
   limits.answer_deadline = 50ms;

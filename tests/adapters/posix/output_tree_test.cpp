@@ -26,6 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kHash = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9";
 
+const std::atomic<bool> kIsUnwanted = false;
+
 class OutputTree : public testing::Test {
  protected:
   OutputTree() {
@@ -38,7 +40,7 @@ class OutputTree : public testing::Test {
   }
 
   ErrorCode hash_error(const std::string& path) {
-    const auto hash = tree_.hash(path);
+    const auto hash = tree_.hash(path, kIsUnwanted);
     EXPECT_FALSE(hash) << path;
     return hash ? ErrorCode::internal : hash.error().code;
   }
@@ -56,12 +58,17 @@ class OutputTree : public testing::Test {
 };
 
 TEST_F(OutputTree, Hashes) {
-  EXPECT_EQ(tree_.hash("file").value_or(""), kHash);
-  EXPECT_EQ(tree_.hash("a/b/file").value_or(""), kHash);
-  EXPECT_EQ(tree_.hash("stays_in").value_or(""), kHash);
+  EXPECT_EQ(tree_.hash("file", kIsUnwanted).value_or(""), kHash);
+  EXPECT_EQ(tree_.hash("a/b/file", kIsUnwanted).value_or(""), kHash);
+  EXPECT_EQ(tree_.hash("stays_in", kIsUnwanted).value_or(""), kHash);
   dir_.write("out/empty", "");
-  EXPECT_EQ(tree_.hash("empty").value_or(""),
+  EXPECT_EQ(tree_.hash("empty", kIsUnwanted).value_or(""),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST_F(OutputTree, DoesNotHashForNobody) {
+  const std::atomic<bool> is_unwanted = true;
+  EXPECT_EQ(tree_.hash("file", is_unwanted).error().code, ErrorCode::unavailable);
 }
 
 TEST_F(OutputTree, TellsWhatIsMissingFromWhatIsForbidden) {
@@ -75,7 +82,7 @@ TEST_F(OutputTree, TellsWhatIsMissingFromWhatIsForbidden) {
   EXPECT_EQ(hash_error("leads_out_whole"), ErrorCode::permission_denied);
   EXPECT_EQ(hash_error(dir_.file("secret")), ErrorCode::permission_denied);
   PosixOutputTree nowhere(dir_.file("none"));
-  EXPECT_EQ(nowhere.hash("file").error().code, ErrorCode::unavailable);
+  EXPECT_EQ(nowhere.hash("file", kIsUnwanted).error().code, ErrorCode::unavailable);
 }
 
 TEST_F(OutputTree, KnowsWhatIsThere) {
@@ -175,14 +182,14 @@ TEST_F(OutputTree, DoesWithoutOpenat2) {
     const ::pid_t pid = ::fork();
     if (pid == 0) {
       const auto code = [&](const std::string& path) {
-        const auto hash = tree_.hash(path);
+        const auto hash = tree_.hash(path, kIsUnwanted);
         return hash ? ErrorCode::internal : hash.error().code;
       };
       if (!forbid_openat2(error)) ::_exit(77);
       const bool is_good =
-          tree_.hash("file").value_or("") == kHash &&
-          tree_.hash("a/b/file").value_or("") == kHash && tree_.exists(".").value_or(false) &&
-          code("none") == ErrorCode::not_found &&
+          tree_.hash("file", kIsUnwanted).value_or("") == kHash &&
+          tree_.hash("a/b/file", kIsUnwanted).value_or("") == kHash &&
+          tree_.exists(".").value_or(false) && code("none") == ErrorCode::not_found &&
           code("../secret") == ErrorCode::permission_denied &&
           code("/etc/passwd") == ErrorCode::permission_denied &&
           code("leads_out") == ErrorCode::permission_denied &&

@@ -53,6 +53,22 @@ class Fault50 : public AdoptionFault {
   }
 };
 
+// It waits for its restart when the agent is killed: the next one does not count from the
+// beginning.
+TEST_F(Fault11, RestartsAreCountedOnOverAProcessThatWaits) {
+  write_conf({{"a", "mode = exit\ncode = 1\n"}}, "restart_delay = 60\n");
+  start_agent();
+  // One restart at once, then it waits for a minute.
+  ASSERT_TRUE(wait([&] {
+    return status_of("child.a").value("restarts", 0) == 1 && living().empty() &&
+           read_file(dir().file("state/state.json")).find("\"starts\":2") != std::string::npos;
+  })) << status_of("child.a").dump();
+  kill_agent();
+  start_agent();
+  ASSERT_TRUE(wait([&] { return status_of("child.a").value("restarts", 0) >= 2; }))
+      << status_of("child.a").dump();
+}
+
 TEST_F(Fault11, AgentKilledAndRestartedAdoptsChildrenWithoutDuplicates) {
   ASSERT_NO_FATAL_FAILURE(start_children({{"a", ""}, {"b", "mode = argv\n"}, {"c", ""}}));
   kill_agent();

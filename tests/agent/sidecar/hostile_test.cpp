@@ -200,6 +200,18 @@ TEST_F(SidecarHostile, ALongHashHoldsUpNothing) {
   EXPECT_EQ(wait_for_end(), 0);
 }
 
+// Hashes that take minutes, for clients that have gone: they do not hold up those who still ask.
+TEST_F(SidecarHostile, ClientsThatHaveGoneLeaveNoWorkBehind) {
+  folder_.write("out/huge", "");
+  fs::resize_file(output_dir() + "/huge", std::uintmax_t{1} << 40);
+  ASSERT_TRUE(start({}));
+  for (int i = 0; i < 8; ++i) {
+    Connection impatient(port_);
+    impatient.send("GET /check_hash/huge HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  EXPECT_EQ(get("/is_present/huge").status, 200);
+}
+
 // Killed while it copies, it leaves the old file or the new one, and the next start clears up.
 TEST_F(SidecarHostile, KilledInTheMiddleOfACopyAFileIsWhole) {
   const std::string before(8 << 20, 'a');
