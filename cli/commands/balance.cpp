@@ -2,6 +2,7 @@
 #include "cli/commands/balance.hpp"
 
 #include "cli/commands/fleet.hpp"
+#include "cli/progress.hpp"
 #include "cli/table.hpp"
 #include "fdbpack/place/htools/balance.hpp"
 #include "fdbpack/place/rebalance.hpp"
@@ -12,6 +13,13 @@
 namespace fdbpack::cli {
 namespace {
 
+// Says how far the search is, where somebody watches.
+std::function<void(std::size_t, double)> show_steps(Progress& progress) {
+  return [&progress](std::size_t moves, double score) {
+    if (progress.is_due()) progress.say(fmt::format("{} moves, score {:.6f}", moves, score));
+  };
+}
+
 Outcome balance_htools(const BalanceOptions& options, ports::FileReader& files) {
   auto cluster = load_htools(options.htools, files);
   if (!cluster) return cluster.error();
@@ -21,7 +29,11 @@ Outcome balance_htools(const BalanceOptions& options, ports::FileReader& files) 
   balance_options.moves_max = options.moves_max;
   if (options.gain_min >= 0) balance_options.gain_min = options.gain_min;
   if (!options.has_swaps) balance_options.swap_gain_min = -1;
-  const auto result = place::htools::balance(*std::move(cluster), balance_options);
+  const auto result = [&] {
+    Progress progress("balance", options.screen.has_progress);
+    balance_options.on_step = show_steps(progress);
+    return place::htools::balance(*std::move(cluster), balance_options);
+  }();
   if (!result) return failure(ExitCode::data, options.htools + ": " + result.error().message);
   if (options.is_json) return json_outcome(wire::to_json(*result));
   Table table({"", "INSTANCE", "FROM", "TO", "SCORE", "HOW"});
@@ -86,7 +98,11 @@ Outcome balance(const BalanceOptions& options, ports::FileReader& files) {
   if (options.gain_min >= 0) rebalance_options.gain_min = options.gain_min;
   rebalance_options.has_swaps = options.has_swaps;
   rebalance_options.has_explanations = options.has_explanations;
-  const place::Rebalance result = place::rebalance(planner, rebalance_options);
+  const place::Rebalance result = [&] {
+    Progress progress("balance", options.screen.has_progress);
+    rebalance_options.on_step = show_steps(progress);
+    return place::rebalance(planner, rebalance_options);
+  }();
   if (options.is_json) return json_outcome(wire::to_json(planner.state(), result));
   Page page(options.screen);
   add_rebalance(planner.state(), result, options.has_explanations, page);

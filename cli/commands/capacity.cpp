@@ -2,6 +2,7 @@
 #include "cli/commands/capacity.hpp"
 
 #include "cli/commands/fleet.hpp"
+#include "cli/progress.hpp"
 #include "cli/table.hpp"
 #include "fdbpack/place/affinity.hpp"
 #include "fdbpack/place/capacity.hpp"
@@ -68,12 +69,24 @@ Outcome capacity_htools(const CapacityOptions& options, ports::FileReader& files
   if (!cluster) return cluster.error();
   const auto result = place::htools::forecast(*cluster);
   if (!result) return failure(ExitCode::data, options.htools + ": " + result.error().message);
+  const auto tiers = place::htools::forecast_tiered(*cluster);
+  if (!tiers) return failure(ExitCode::data, options.htools + ": " + tiers.error().message);
   if (options.is_json) {
+    wire::JsonValue::Array sizes;
+    for (const place::htools::Tier& tier : *tiers) {
+      sizes.emplace_back(
+          wire::JsonValue::Object{{"memory", wire::JsonValue(tier.spec.memory)},
+                                  {"disk", wire::JsonValue(tier.spec.disk)},
+                                  {"vcpus", wire::JsonValue(tier.spec.vcpus)},
+                                  {"spindles", wire::JsonValue(tier.spec.spindle_use)},
+                                  {"instances", wire::JsonValue(tier.instances)}});
+    }
     wire::JsonValue::Object lacks;
     for (const auto& [lack, nodes] : result->lacks) {
       lacks.emplace_back(std::string(to_string(lack)), wire::JsonValue(std::int64_t{nodes}));
     }
     return json_outcome(wire::JsonValue::Object{{"more", wire::JsonValue(result->instances)},
+                                                {"tiers", std::move(sizes)},
                                                 {"failsN1", result->fails_n1},
                                                 {"runsOut", std::move(lacks)}});
   }
@@ -83,6 +96,14 @@ Outcome capacity_htools(const CapacityOptions& options, ports::FileReader& files
     page.bad("a node could not take over what it keeps memory for; nothing is added");
   for (const auto& [lack, nodes] : result->lacks)
     page.line(fmt::format("then {} stops {} nodes", to_string(lack), nodes));
+  Table table({"MEMORY", "DISK", "VCPUS", "SPINDLES", "INSTANCES"});
+  for (const place::htools::Tier& tier : *tiers) {
+    table.add({std::to_string(tier.spec.memory), std::to_string(tier.spec.disk),
+               std::to_string(tier.spec.vcpus), std::to_string(tier.spec.spindle_use),
+               std::to_string(tier.instances)});
+  }
+  if (!table.empty()) page.line("or, from the largest that the policy allows downwards:");
+  page.table(table);
   return text_outcome(std::move(page));
 }
 
@@ -106,7 +127,12 @@ Outcome capacity(const CapacityOptions& options, ports::FileReader& files) {
   if (!options.lose.empty()) {
     const std::size_t equals = options.lose.find('=');
     const std::string value = equals == std::string::npos ? "" : options.lose.substr(equals + 1);
-    auto lost = place::survive(planner, options.lose.substr(0, equals), value);
+    Progress progress("capacity", options.screen.has_progress);
+    auto lost = place::survive(planner, options.lose.substr(0, equals), value,
+                               [&](std::size_t done, std::size_t all) {
+                                 if (progress.is_due())
+                                   progress.say(fmt::format("{} of {} losses tried", done, all));
+                               });
     if (!lost) return failure(ExitCode::usage, lost.error().message);
     losses = *std::move(lost);
   }

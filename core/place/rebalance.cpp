@@ -370,6 +370,7 @@ class Rebalancer {
       made.push_back({moves[i].group, decisions[i].group, decisions[i]});
     }
     made_.push_back(std::move(made));
+    if (options_.on_step) options_.on_step(out_.moves.size(), score);
   }
 
   Planner& planner_;

@@ -71,8 +71,9 @@ void explain_first(Planner& planner, const std::vector<Want>& wants, Choice choi
 
 }  // namespace
 
-Result<std::vector<Loss>> survive(Planner& planner, const std::string& label,
-                                  const std::string& domain) {
+Result<std::vector<Loss>> survive(
+    Planner& planner, const std::string& label, const std::string& domain,
+    const std::function<void(std::size_t done, std::size_t all)>& on_loss) {
   const Inventory& inventory = planner.state().inventory();
   std::map<std::string, std::vector<Index>, IdLess> members;
   for (std::size_t h = 0; h < inventory.hosts().size(); ++h) {
@@ -100,6 +101,7 @@ Result<std::vector<Loss>> survive(Planner& planner, const std::string& label,
     if (loss.unplaced > 0) explain_first(planner, wants, std::move(choice), loss);
     planner.rollback(mark);
     out.push_back(std::move(loss));
+    if (on_loss) on_loss(out.size(), members.size());
   }
   return out;
 }

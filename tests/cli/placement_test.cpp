@@ -166,6 +166,20 @@ TEST(PlacementCli, NamesCannotSteerATerminal) {
   EXPECT_EQ(fdbpack({"evacuate", "--fleet", kFleet, "--domain", "host=db-1"}).exit_code, 0);
 }
 
+// Standard and tiered capacity of an htools cluster, in both forms.
+TEST(PlacementCli, ForecastsHtoolsClusters) {
+  const std::string text =
+      "g|u|preferred||\n\nn1|4096|0|4096|20480|20480|4|N|u\n\n\n\n"
+      "|1024,1,1024,1,1,1|512,1,1024,1,1,1;2048,2,2048,1,1,12|plain|4.0|32.0\n";
+  const nlohmann::json result = json_of({"capacity", "--htools", "-"}, text);
+  EXPECT_EQ(result["more"], 3);
+  ASSERT_EQ(result["tiers"].size(), 2u);
+  EXPECT_EQ(result["tiers"][0]["memory"], 2048);
+  EXPECT_EQ(result["tiers"][1]["memory"], 1984);
+  EXPECT_THAT(fdbpack({"capacity", "--htools", "-"}, text).out,
+              HasSubstr("from the largest that the policy allows downwards:\nMEMORY"));
+}
+
 TEST(PlacementCli, BalancesBothKindsOfFiles) {
   const std::string text = fdbpack({"fleet", "generate", "--hosts", "20", "--htools"}).out;
   const nlohmann::json result =

@@ -156,6 +156,7 @@ class Balancer {
     const std::int32_t from = state_.node_of(instance);
     state_.move(instance, to);
     moves_.push_back({instance, from, to, state_.total(), is_swap});
+    if (options_.on_step) options_.on_step(moves_.size(), state_.total());
   }
 
   const BalanceOptions& options_;

@@ -14,6 +14,7 @@
 #include "fdbpack/base/result.hpp"
 #include "fdbpack/place/planner.hpp"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -60,8 +61,9 @@ struct Loss {
   std::string why;             // "3 by cpu, 1 by storage_room"
 };
 // Loses one domain of `label` ("host" or a label) after the other, or only `domain` when it is not
-// empty.
-[[nodiscard]] Result<std::vector<Loss>> survive(Planner& planner, const std::string& label,
-                                                const std::string& domain);
+// empty. `on_loss` is called after each, for somebody who waits.
+[[nodiscard]] Result<std::vector<Loss>> survive(
+    Planner& planner, const std::string& label, const std::string& domain,
+    const std::function<void(std::size_t done, std::size_t all)>& on_loss = {});
 
 }  // namespace fdbpack::place

@@ -15,6 +15,7 @@
 #include "fdbpack/place/metrics.hpp"
 #include "fdbpack/place/planner.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct RebalanceOptions {
   double price_per_gib = 1e-7;     // of the score
   bool has_swaps = true;
   bool has_explanations = false;  // every host is asked for every move
+  // Called after every step, for somebody who waits: moves so far, and the score.
+  std::function<void(std::size_t moves, double score)> on_step{};
 };
 
 // What a target of a move is compared by, most important first; smaller is better.

@@ -137,6 +137,32 @@ TEST(HtoolsGolden, StandardCapacityEqualsHspaces) {
   EXPECT_GT(compared, 40);
 }
 
+// hspace's tiered mode, likewise without that check: "mem,disk,cpus,spindles=count ...".
+TEST(HtoolsGolden, TieredCapacityEqualsHspaces) {
+  if (!std::filesystem::exists(kGoldens)) GTEST_SKIP() << "no " << kGoldens;
+  int compared = 0;
+  for (const nlohmann::json& record :
+       nlohmann::json::parse(read(kGoldens / "expected/hspace.json"))) {
+    const std::vector<std::string> args = record.at("args");
+    if (args != std::vector<std::string>{"--no-capacity-checks"} || record.at("rc") != 0) continue;
+    SCOPED_TRACE(record.at("file").get<std::string>());
+    const Result<Cluster> cluster =
+        parse_text(read(kGoldens / record.at("file").get<std::string>()));
+    ASSERT_TRUE(cluster.has_value());
+    const Result<std::vector<Tier>> ours = forecast_tiered(*cluster);
+    if (!ours.has_value()) continue;  // two nodes per instance
+    std::string text;
+    for (const Tier& tier : *ours) {
+      text += (text.empty() ? "" : " ") + std::to_string(tier.spec.memory) + "," +
+              std::to_string(tier.spec.disk) + "," + std::to_string(tier.spec.vcpus) + "," +
+              std::to_string(tier.spec.spindle_use) + "=" + std::to_string(tier.instances);
+    }
+    EXPECT_EQ(text, record.at("keys").value("TSPEC", ""));
+    ++compared;
+  }
+  EXPECT_GT(compared, 40);
+}
+
 // 10 GiB on each of two units is not 20 GiB; without the column the old rule adds up.
 TEST(Htools, StorageColumnIsUsedWhenPresent) {
   const auto cluster = [](const std::string& column) {

@@ -195,7 +195,11 @@ TEST(Rebalance, SpreadsOutAnUnevenFleetWithinItsBudget) {
   }
   const Inventory inventory = build(fleet);
   Planner planner(inventory);
-  const Rebalance result = rebalance(planner, {});
+  RebalanceOptions watched;
+  std::size_t seen = 0;
+  watched.on_step = [&](std::size_t moves, double) { seen = moves; };
+  const Rebalance result = rebalance(planner, watched);
+  EXPECT_EQ(seen, 4u);
   EXPECT_EQ(result.moves.size(), 4u);
   EXPECT_EQ(result.data_mib, 200);
   EXPECT_NEAR(result.after.score(), 0.0, 1e-9);

@@ -14,6 +14,7 @@
 #include "fdbpack/place/htools/score.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct BalanceOptions {
   double swap_gain_min =
       0.001;  // changing places costs two moves and must be worth it; below 0: never
   std::int64_t candidates_max = 20'000'000;  // candidates judged beyond the first circle
+  // Called after every move, for somebody who waits: moves so far, and the score.
+  std::function<void(std::size_t moves, double score)> on_step{};
 };
 
 struct Move {

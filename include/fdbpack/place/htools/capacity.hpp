@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many instances of one specification fit an htools cluster, and where one more goes: hspace's
-// standard mode and hail's allocate, for instances on one node and without the check that every
+// How many instances fit an htools cluster, and where one more goes: hspace's standard and tiered
+// modes and hail's allocate, for instances on one node and without the check that every
 // node could be emptied.
 //
 // Instances of one specification are alike, so what fits is the sum over the nodes, whatever the
@@ -10,6 +10,7 @@
 
 #include "fdbpack/base/result.hpp"
 #include "fdbpack/place/htools/cluster.hpp"
+#include "fdbpack/place/htools/score.hpp"
 
 #include <map>
 #include <string>
@@ -18,7 +19,7 @@
 namespace fdbpack::place::htools {
 
 // Why a node cannot take an instance, in the words of the reference programs.
-enum class Lack { memory, disk, spindles, cpu, tags, offline };
+enum class Lack { memory, disk, cpu, tags, disk_count, spindles, offline };
 [[nodiscard]] std::string_view to_string(Lack lack);
 
 struct Forecast {
@@ -29,6 +30,21 @@ struct Forecast {
 };
 // Of the cluster policy's standard specification, on the first template that the policy allows.
 [[nodiscard]] Result<Forecast> forecast(const Cluster& cluster);
+
+// So many instances of one size.
+struct Tier {
+  Spec spec;  // memory, vcpus, disk and spindle_use
+  std::int64_t instances = 0;
+};
+// hspace's tiered mode: from the largest specification of each range of the policy downwards. When
+// no node takes one more, the resource that most nodes lack is made smaller (64 MiB of memory, 256
+// MiB of disk, one CPU, one spindle), as long as that helps. Nothing when a node fails N+1.
+[[nodiscard]] Result<std::vector<Tier>> forecast_tiered(const Cluster& cluster);
+
+// An instance of the specification, on the first template that the cluster's policy allows.
+[[nodiscard]] Result<Instance> instance_of(const Cluster& cluster, const Spec& spec);
+// An online node could not take over what it keeps memory for.
+[[nodiscard]] bool fails_n1(const Cluster& cluster, const std::vector<NodeLoad>& loads);
 
 struct NodeRefusal {
   std::int32_t node = kNoNode;
