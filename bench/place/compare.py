@@ -72,7 +72,7 @@ def allocation_rows(bench, folder, rows, sizes, limit):
         if mine:
             yield {"what": "one allocation", "hosts": hosts, "ours": mine[0]["value"], "theirs": seconds,
                    "peer": "hail", "note": "hail starts and parses each time; ours decides and explains every host"
-                   + ("" if text else "; no result within the limit")}
+                   + ("" if text else "; no result: it failed or passed the limit")}
 
 
 def hspace_counts(text):
@@ -100,8 +100,9 @@ def show(rows):
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
         theirs = row["theirs"]
-        ratio = f"{theirs / row['ours']:,.0f} x" if theirs and row["ours"] else "-"
         note = row.get("note", "")
+        has_answer = "no result" not in note
+        ratio = f"{theirs / row['ours']:,.0f} x" if has_answer and theirs and row["ours"] else "-"
         if row.get("their_score") is not None:
             note = f"score {row['our_score']:.6f}, {row['peer']} {row['their_score']:.6f}"
         print(f"| {row['what']} | {row['hosts']} | {row['ours']:.6f} | {row['peer']} | "
