@@ -72,19 +72,27 @@ def allocation_rows(bench, folder, rows, sizes, limit):
         if mine:
             yield {"what": "one allocation", "hosts": hosts, "ours": mine[0]["value"], "theirs": seconds,
                    "peer": "hail", "note": "hail starts and parses each time; ours decides and explains every host"
-                   + ("" if text else "; no result within the limit")}
+                   + ("" if text else "; no result: it failed or passed the limit")}
 
 
-def capacity_rows(bench, folder, rows, sizes, limit):
+def hspace_counts(text):
+    standard = re.search(r"HTS_ALLOC_INSTANCES=(\d+)", text or "")
+    tiers = re.search(r"HTS_TSPEC='?([^'\n]*)", text or "")
+    tiered = sum(int(n) for n in re.findall(r"=(\d+)", tiers.group(1))) if tiers else None
+    return (int(standard.group(1)) if standard else None), tiered
+
+
+def capacity_rows(bench, folder, sizes, limit):
+    """Standard and tiered mode of the same file, to the end on both sides."""
     for hosts in sizes:
         path = os.path.join(folder, f"ext-{hosts}.data")
         ours(bench, "write", path, str(hosts), "1")
-        text, seconds = cpu_of(["hspace", "-t", path, "--no-capacity-checks", "-l", "10"], limit)
-        mine = [r for r in rows if r["what"] == "capacity forecast" and r["hosts"] == hosts]
-        if mine:
-            yield {"what": "capacity forecast", "hosts": hosts, "ours": mine[0]["value"], "theirs": seconds,
-                   "peer": "hspace -l 10", "note": f"ours places {mine[0]['more']} groups, hspace 10 + 10"
-                   + ("" if text else "; no result within the limit")}
+        mine = ours(bench, "capacity", path)[0]
+        text, seconds = cpu_of(["hspace", "-t", path, "--no-capacity-checks", "--machine-readable"], limit)
+        standard, tiered = hspace_counts(text)
+        yield {"what": "capacity, standard and tiered", "hosts": hosts, "ours": mine["value"], "theirs": seconds,
+               "peer": "hspace", "note": f"ours {mine['standard']} and {mine['tiered']}, hspace {standard} and {tiered}"
+               if text else "no result within the limit"}
 
 
 def show(rows):
@@ -92,8 +100,9 @@ def show(rows):
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
         theirs = row["theirs"]
-        ratio = f"{theirs / row['ours']:,.0f} x" if theirs and row["ours"] else "-"
         note = row.get("note", "")
+        has_answer = "no result" not in note
+        ratio = f"{theirs / row['ours']:,.0f} x" if has_answer and theirs and row["ours"] else "-"
         if row.get("their_score") is not None:
             note = f"score {row['our_score']:.6f}, {row['peer']} {row['their_score']:.6f}"
         print(f"| {row['what']} | {row['hosts']} | {row['ours']:.6f} | {row['peer']} | "
@@ -112,7 +121,7 @@ def growth(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bench", help="place_bench of a release build")
-    parser.add_argument("--full", action="store_true", help="hbal on 100 x 500, hail on 5,000 hosts")
+    parser.add_argument("--full", action="store_true", help="hbal on 100 x 500, hail on 1,000 and 5,000 hosts, hspace on 100")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if not shutil.which("hbal"):
@@ -122,8 +131,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if shutil.which("hbal"):
             compared += balance_rows(options.bench, folder, [20, 50] + ([100] if options.full else []), 1200)
-            compared += allocation_rows(options.bench, folder, rows, [1000] + ([5000] if options.full else []), 600)
-            compared += capacity_rows(options.bench, folder, rows, [1000], 300)
+            compared += allocation_rows(options.bench, folder, rows, [500] + ([1000, 5000] if options.full else []), 600)
+            compared += capacity_rows(options.bench, folder, [20, 50] + ([100] if options.full else []), 300)
     if options.json:
         print(json.dumps({"rows": rows, "compared": compared}, indent=1))
         return

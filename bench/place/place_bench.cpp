@@ -7,12 +7,14 @@
 //   place_bench run [hosts...]          all rows, and how they grow
 //   place_bench write FILE hosts seed   an htools cluster for both sides
 //   place_bench balance FILE [--ignore-dynu]
+//   place_bench capacity FILE           standard and tiered, as hspace counts them
 #include "fdbpack/base/check.hpp"
 #include "fdbpack/place/capacity.hpp"
 #include "fdbpack/place/evacuate.hpp"
 #include "fdbpack/place/explain.hpp"
 #include "fdbpack/place/generate.hpp"
 #include "fdbpack/place/htools/balance.hpp"
+#include "fdbpack/place/htools/capacity.hpp"
 #include "fdbpack/place/htools/text.hpp"
 #include "fdbpack/place/plan.hpp"
 #include "fdbpack/place/rebalance.hpp"
@@ -106,6 +108,21 @@ void balance_text(const std::string& text, int hosts, bool ignore_dynu) {
       fmt::format(", \"initial\": {:.8f}, \"final\": {:.8f}, \"moves\": {}, \"candidates\": {}",
                   result.initial.overall(), result.final.overall(), result.moves.size(),
                   result.candidates));
+}
+
+void capacity_text(const std::string& text, int hosts) {
+  std::int64_t standard = 0;
+  std::int64_t tiered = 0;
+  const double seconds = best_of(3, [&] {
+    const htools::Cluster cluster = *htools::parse_text(text);
+    standard = htools::forecast(cluster)->instances;
+    tiered = 0;
+    const std::vector<htools::Tier> tiers = *htools::forecast_tiered(cluster);
+    for (const htools::Tier& tier : tiers)
+      tiered += tier.instances;
+  });
+  row("capacity as hspace", hosts, seconds, "cpu_s",
+      fmt::format(", \"standard\": {}, \"tiered\": {}", standard, tiered));
 }
 
 void bench_decisions(int hosts) {
@@ -286,6 +303,12 @@ int main_with(const std::vector<std::string>& args) {
     show_rows();
     return 0;
   }
+  if (args.size() == 2 && args[0] == "capacity") {
+    const std::string text = read_file(args[1]);
+    capacity_text(text, static_cast<int>(htools::parse_text(text)->nodes.size()));
+    show_rows();
+    return 0;
+  }
   if (!args.empty() && args[0] == "run") {
     std::vector<int> sizes;
     for (std::size_t i = 1; i < args.size(); ++i)
@@ -293,7 +316,8 @@ int main_with(const std::vector<std::string>& args) {
     return run(sizes.empty() ? std::vector<int>{500, 1000, 2000, 5000} : sizes);
   }
   std::fputs(
-      "usage: place_bench run [hosts...] | write FILE hosts seed | balance FILE [--ignore-dynu]\n",
+      "usage: place_bench run [hosts...] | write FILE hosts seed | balance FILE [--ignore-dynu] | "
+      "capacity FILE\n",
       stderr);
   return 64;
 }

@@ -72,6 +72,23 @@ std::string explain_refusals(const std::vector<RefusedHost>& refused) {
   return out;
 }
 
+void add_refused(const PlacementState& state, const Want& want, int domain,
+                 const std::vector<RefusedHost>& refused, std::size_t refused_max,
+                 std::vector<std::string>& out) {
+  if (refused.empty()) return;
+  const std::vector<Host>& hosts = state.inventory().hosts();
+  out.push_back(fmt::format("refused: {} of {} hosts ({})", refused.size(), hosts.size(),
+                            explain_refusals(refused)));
+  for (std::size_t i = 0; i < std::min(refused_max, refused.size()); ++i) {
+    const RefusedHost& host = refused[i];
+    out.push_back(fmt::format("  {}: {}: {}", hosts[at(host.host)].id,
+                              to_string(host.refusal.constraint),
+                              reason(state, want, domain, host.host, host.refusal)));
+  }
+  if (refused_max > 0 && refused.size() > refused_max)
+    out.push_back(fmt::format("  and {} more", refused.size() - refused_max));
+}
+
 std::string headline(const NewGroup& group) {
   const Group& g = group.group;
   std::string out = fmt::format("{} goes to {}: {} set {} of {}", g.id, g.host, g.process_class,
@@ -110,18 +127,7 @@ std::vector<std::string> explain_text(const PlacementState& state, const Explana
     out.push_back(fmt::format("runner-up {}: {}{}", hosts[at(second.host)].id,
                               terms_text(second.terms, has_exact), breached_text(second.breached)));
   }
-  if (why.refused.empty()) return out;
-  out.push_back(fmt::format("refused: {} of {} hosts ({})", why.refused.size(), hosts.size(),
-                            explain_refusals(why.refused)));
-  for (std::size_t i = 0; i < std::min(refused_max, why.refused.size()); ++i) {
-    const RefusedHost& host = why.refused[i];
-    out.push_back(fmt::format("  {}: {}: {}", hosts[at(host.host)].id,
-                              to_string(host.refusal.constraint),
-                              reason(state, why.want, why.domain, host.host, host.refusal)));
-  }
-  if (refused_max > 0 && why.refused.size() > refused_max) {
-    out.push_back(fmt::format("  and {} more", why.refused.size() - refused_max));
-  }
+  add_refused(state, why.want, why.domain, why.refused, refused_max, out);
   return out;
 }
 

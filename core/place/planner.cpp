@@ -210,6 +210,11 @@ void Planner::close(Index host) {
 }
 
 void Planner::rollback(std::size_t mark) {
+  // To judge every host anew once is cheaper than to follow the undoing of many groups.
+  if (journal_.size() - mark > state_.hosts().size()) {
+    for (auto& index : indexes_)
+      index.reset();
+  }
   while (journal_.size() > mark) {
     const Entry entry = journal_.back();
     journal_.pop_back();

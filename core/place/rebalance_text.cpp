@@ -55,17 +55,7 @@ std::vector<std::string> explain_text(const PlacementState& state, const Replace
                : fmt::format("runner-up {}", hosts[at(candidate.host)].id);
     out.push_back(fmt::format("{}: {}", role, terms_text(candidate.terms)));
   }
-  if (why.refused.empty()) return out;
-  out.push_back(fmt::format("refused: {} of {} hosts ({})", why.refused.size(), hosts.size(),
-                            explain_refusals(why.refused)));
-  for (std::size_t i = 0; i < std::min(refused_max, why.refused.size()); ++i) {
-    const RefusedHost& host = why.refused[i];
-    out.push_back(fmt::format("  {}: {}: {}", hosts[at(host.host)].id,
-                              to_string(host.refusal.constraint),
-                              reason(state, why.want, why.want.domain, host.host, host.refusal)));
-  }
-  if (refused_max > 0 && why.refused.size() > refused_max)
-    out.push_back(fmt::format("  and {} more", why.refused.size() - refused_max));
+  add_refused(state, why.want, why.want.domain, why.refused, refused_max, out);
   return out;
 }
 

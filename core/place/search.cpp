@@ -139,23 +139,14 @@ Choice search(Planner& planner, const std::vector<Want>& wants, Choice start, in
 }
 
 void sort_by_pickiness(const PlacementState& state, std::vector<Want>& wants) {
-  const Inventory& inventory = state.inventory();
-  const std::size_t sets = inventory.sets().size();
-  std::vector<std::ptrdiff_t> hosts(sets, -1);  // -1: not counted yet
-  std::vector<std::int64_t> disk(sets);
-  for (const Want& want : wants) {
-    const std::size_t s = at(want.set);
-    if (hosts[s] >= 0) continue;
-    const std::vector<bool>& eligible = state.sets()[s].is_eligible;
-    hosts[s] = std::count(eligible.begin(), eligible.end(), true);
-    for (const DiskWish& wish : inventory.sets()[s].demand->shape.disks)
-      disk[s] += wish.size_mib;
-  }
-  std::stable_sort(wants.begin(), wants.end(), [&](const Want& a, const Want& b) {
-    const std::size_t x = at(a.set);
-    const std::size_t y = at(b.set);
-    return std::tuple(hosts[x], -disk[x], x) < std::tuple(hosts[y], -disk[y], y);
-  });
+  const auto key = [&](const Want& want) {
+    std::int64_t disk = 0;
+    for (const WishedDisk& wish : state.sets()[at(want.set)].disks)
+      disk += wish.size_mib;
+    return std::tuple(state.sets()[at(want.set)].eligible_hosts, -disk, want.set);
+  };
+  std::stable_sort(wants.begin(), wants.end(),
+                   [&](const Want& a, const Want& b) { return key(a) < key(b); });
 }
 
 Choice choose(Planner& planner, std::vector<Want>& wants, int budget) {
@@ -169,6 +160,7 @@ Choice choose(Planner& planner, std::vector<Want>& wants, int budget) {
   if (!hopeless.empty()) choice = choose_greedily(planner, possible);
   if (choice.fault != Fault{}) choice = search(planner, possible, std::move(choice), budget);
   choice.decisions.resize(wants.size());
+  choice.fault.unplaced += static_cast<int>(hopeless.size());
   possible.insert(possible.end(), hopeless.begin(), hopeless.end());
   wants = std::move(possible);
   return choice;

@@ -119,6 +119,7 @@ void PlacementState::load_sets() {
     }
     for (const Host& host : inventory_->hosts()) {
       set.is_eligible.push_back(has_labels(host, ref.demand->hosts));
+      if (set.is_eligible.back()) ++set.eligible_hosts;
     }
     if (ref.demand->exact) {
       const CountPerLabel& exact = *ref.demand->exact;

@@ -32,6 +32,10 @@ struct NamedTerm {
                                                     std::size_t refused_max = SIZE_MAX);
 // "2 by cpu, 1 by storage_room"
 [[nodiscard]] std::string explain_refusals(const std::vector<RefusedHost>& refused);
+// The lines about them, the first `refused_max` hosts one by one.
+void add_refused(const PlacementState& state, const Want& want, int domain,
+                 const std::vector<RefusedHost>& refused, std::size_t refused_max,
+                 std::vector<std::string>& out);
 [[nodiscard]] std::string headline(const NewGroup& group);
 
 }  // namespace fdbpack::place

@@ -108,7 +108,8 @@ struct WishedDisk {
 
 struct SetState {
   std::vector<WishedDisk> disks;
-  std::vector<bool> is_eligible;          // by host: has the set's labels
+  std::vector<bool> is_eligible;  // by host: has the set's labels
+  int eligible_hosts = 0;
   std::vector<Index> exact_value;         // by host: index in exact_values, kNone outside
   std::vector<std::string> exact_values;  // sorted
   std::vector<int> exact_target;

@@ -159,6 +159,20 @@ TEST(Survival, OtherChoicesAreSearched) {
   EXPECT_EQ(survive(planner, "host", "h1")->front().unplaced, 0);
 }
 
+// Nobody can take any of it: that is the worst loss, not none.
+TEST(Survival, TheLossOfEverythingIsReported) {
+  Fleet fleet;
+  fleet.hosts = {host_in("h1", "rack", "r1"), host_in("h2", "rack", "r1")};
+  fleet.clusters = {cluster({set(2)})};
+  fleet.groups = {group("storage-1", "h1"), group("storage-2", "h2")};
+  const Inventory inventory = build(fleet);
+  Planner planner(inventory);
+  const Loss loss = survive(planner, "rack", "r1")->front();
+  EXPECT_EQ(loss.unplaced, 2);
+  EXPECT_EQ(loss.first_unplaced, "c/storage-1");
+  EXPECT_EQ(loss.why, "2 by host_allowed");
+}
+
 // What is lost comes back like any missing group: in the domain that has room for it.
 TEST(Survival, AReplacementMayGoToAnotherDomainThatHasLess) {
   Fleet fleet;

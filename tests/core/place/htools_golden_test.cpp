@@ -115,41 +115,47 @@ TEST(HtoolsGolden, FinalScoreIsNotAboveHbals) {
   EXPECT_GT(compared, 10);
 }
 
-// hspace without its check that every node can be emptied, for instances on one node.
-TEST(HtoolsGolden, StandardCapacityEqualsHspaces) {
-  if (!std::filesystem::exists(kGoldens)) GTEST_SKIP() << "no " << kGoldens;
-  int compared = 0;
+struct HspaceCase {
+  std::string file;
+  Cluster cluster;
+  nlohmann::json keys;
+};
+
+// What hspace printed without its check that every node can be emptied.
+std::vector<HspaceCase> hspace_cases() {
+  std::vector<HspaceCase> out;
   for (const nlohmann::json& record :
        nlohmann::json::parse(read(kGoldens / "expected/hspace.json"))) {
     const std::vector<std::string> args = record.at("args");
     if (args != std::vector<std::string>{"--no-capacity-checks"} || record.at("rc") != 0) continue;
-    const nlohmann::json& keys = record.at("keys");
-    if (!std::filesystem::exists(kGoldens / record.at("file").get<std::string>())) continue;
-    SCOPED_TRACE(record.at("file").get<std::string>());
-    const Result<Cluster> cluster =
-        parse_text(read(kGoldens / record.at("file").get<std::string>()));
-    ASSERT_TRUE(cluster.has_value());
-    const Result<Forecast> ours = forecast(*cluster);
+    const std::string file = record.at("file");
+    Result<Cluster> cluster = parse_text(read(kGoldens / file));
+    EXPECT_TRUE(cluster.has_value()) << file;
+    if (cluster) out.push_back({file, *std::move(cluster), record.at("keys")});
+  }
+  return out;
+}
+
+TEST(HtoolsGolden, StandardCapacityEqualsHspaces) {
+  if (!std::filesystem::exists(kGoldens)) GTEST_SKIP() << "no " << kGoldens;
+  int compared = 0;
+  for (const HspaceCase& one : hspace_cases()) {
+    SCOPED_TRACE(one.file);
+    const Result<Forecast> ours = forecast(one.cluster);
     if (!ours.has_value()) continue;  // two nodes per instance
-    EXPECT_EQ(std::to_string(ours->instances), keys.at("ALLOC_INSTANCES").get<std::string>());
+    EXPECT_EQ(std::to_string(ours->instances), one.keys.at("ALLOC_INSTANCES").get<std::string>());
     ++compared;
   }
   EXPECT_GT(compared, 40);
 }
 
-// hspace's tiered mode, likewise without that check: "mem,disk,cpus,spindles=count ...".
+// "mem,disk,cpus,spindles=count ..."
 TEST(HtoolsGolden, TieredCapacityEqualsHspaces) {
   if (!std::filesystem::exists(kGoldens)) GTEST_SKIP() << "no " << kGoldens;
   int compared = 0;
-  for (const nlohmann::json& record :
-       nlohmann::json::parse(read(kGoldens / "expected/hspace.json"))) {
-    const std::vector<std::string> args = record.at("args");
-    if (args != std::vector<std::string>{"--no-capacity-checks"} || record.at("rc") != 0) continue;
-    SCOPED_TRACE(record.at("file").get<std::string>());
-    const Result<Cluster> cluster =
-        parse_text(read(kGoldens / record.at("file").get<std::string>()));
-    ASSERT_TRUE(cluster.has_value());
-    const Result<std::vector<Tier>> ours = forecast_tiered(*cluster);
+  for (const HspaceCase& one : hspace_cases()) {
+    SCOPED_TRACE(one.file);
+    const Result<std::vector<Tier>> ours = forecast_tiered(one.cluster);
     if (!ours.has_value()) continue;  // two nodes per instance
     std::string text;
     for (const Tier& tier : *ours) {
@@ -157,7 +163,7 @@ TEST(HtoolsGolden, TieredCapacityEqualsHspaces) {
               std::to_string(tier.spec.disk) + "," + std::to_string(tier.spec.vcpus) + "," +
               std::to_string(tier.spec.spindle_use) + "=" + std::to_string(tier.instances);
     }
-    EXPECT_EQ(text, record.at("keys").value("TSPEC", ""));
+    EXPECT_EQ(text, one.keys.value("TSPEC", ""));
     ++compared;
   }
   EXPECT_GT(compared, 40);
