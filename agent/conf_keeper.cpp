@@ -115,7 +115,7 @@ std::vector<conf::Diagnostic> ConfKeeper::refusal_reasons(const ConfCandidate& c
 }
 
 bool ConfKeeper::load(std::size_t live, supervise::LoadCause cause) {
-  auto text = read();
+  auto text = early_ ? *std::exchange(early_, std::nullopt) : read();
   // Before the file itself: what the reader remembers afterwards is of the file as it is now.
   std::optional<LoadedConf> again;
   if (!text || (in_force_ && *text != in_force_->text)) again = read_again();
@@ -125,6 +125,7 @@ bool ConfKeeper::load(std::size_t live, supervise::LoadCause cause) {
   }
   world_.log.write(supervise::Severity::info, kLogName, "Loading configuration " + path_);
   ConfCandidate candidate = make_candidate(*std::move(text));
+  note_owner(candidate);
   auto reasons = refusal_reasons(candidate, live, cause);
   if (!reasons.empty()) {
     refuse(std::move(reasons));
@@ -186,11 +187,19 @@ void ConfKeeper::save() {
 std::vector<std::uint32_t> ConfKeeper::uids(std::uint32_t own) {
   std::vector<std::uint32_t> result = {own};
   if (in_force_ && in_force_->identity) result.push_back(in_force_->identity->uid);
-  if (auto text = read()) {
-    const auto candidate = make_candidate(*std::move(text));
-    if (candidate.loaded.identity) result.push_back(candidate.loaded.identity->uid);
+  // Reading may mean rendering, so the first load takes what was read for this.
+  if (!is_owner_known_) {
+    early_ = read();
+    if (*early_) note_owner(make_candidate(**early_));
   }
+  if (file_uid_) result.push_back(*file_uid_);
   return result;
+}
+
+void ConfKeeper::note_owner(const ConfCandidate& candidate) {
+  is_owner_known_ = true;
+  file_uid_.reset();
+  if (candidate.loaded.identity) file_uid_ = candidate.loaded.identity->uid;
 }
 
 }  // namespace fdbpack::agent

@@ -74,6 +74,7 @@ class ConfKeeper {
   void save();
 
   [[nodiscard]] Result<std::string> read();
+  void note_owner(const ConfCandidate& candidate);
 
   World& world_;
   std::string path_;
@@ -83,6 +84,9 @@ class ConfKeeper {
   ConfReader reader_;
   std::optional<LoadedConf> in_force_;
   std::vector<conf::Diagnostic> problems_;
+  std::optional<Result<std::string>> early_;  // read before the first load, which takes it
+  bool is_owner_known_ = false;               // of the file as it was read last
+  std::optional<std::uint32_t> file_uid_;
   std::optional<WallTime> refused_since_;
   std::string refused_text_;  // was reported already
 };

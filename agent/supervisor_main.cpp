@@ -44,8 +44,9 @@ namespace {
 constexpr int kUnavailable = 69;  // sysexits: somebody else holds the lock
 constexpr int kFailure = 1;
 constexpr std::size_t kConfigBytesMax = 16 * 1024 * 1024;
-// How long somebody's template may hold up the supervision of what runs.
-constexpr auto kTemplateTime = std::chrono::seconds(1);
+// How long somebody's templates may hold up the supervision of what runs. A good configuration
+// takes some milliseconds for each group.
+constexpr auto kTemplateTime = std::chrono::seconds(5);
 // Pages of this size go back to the system when they are gone, instead of leaving holes.
 constexpr int kMappedBytesMin = 64 * 1024;
 
@@ -97,7 +98,8 @@ class Program {
  private:
   Result<posix::LockFile> lock();
   Status lock_state();
-  AgentSettings settings();
+  AgentSettings settings() const;
+  Result<std::string> conf_of(std::string_view config) const;
   Inheritance inheritance();
   void read_config();
   [[nodiscard]] std::optional<wire::AgentConfig> config(const http::ServiceSettings& defaults);
@@ -122,9 +124,6 @@ class Program {
   std::optional<Agent> agent_;
   http::ServiceSettings http_;
   std::vector<StorageSetting> storage_;
-  adapters::LocalFileReader template_files_;
-  adapters::TemplateWorker template_worker_{"/proc/self/exe", kTemplateTime};
-  TemplateFolder template_folder_{options_.templates, template_files_, template_worker_};
   std::string config_trouble_;  // HTTP and storage are not as the file has them
   std::optional<ApiFront> front_;
   posix::ForkedDiskGauge* disks_ = nullptr;  // while we run
@@ -150,15 +149,22 @@ Status Program::lock_state() {
   return state_lock_->write_pid(::getpid());
 }
 
-AgentSettings Program::settings() {
+Result<std::string> Program::conf_of(std::string_view config) const {
+  if (options_.templates.empty()) return render_conf(config);
+  adapters::LocalFileReader files;
+  adapters::TemplateWorker worker;
+  worker.end_within(kTemplateTime);
+  const TemplateFolder folder{options_.templates, files, worker};
+  return render_conf(config, &folder);
+}
+
+AgentSettings Program::settings() const {
   AgentSettings settings;
   settings.version = FDBPACK_VERSION;
   settings.conf_path = options_.conf_path;
   settings.state_dir = options_.state_dir;
   if (options_.mode == Mode::run) {
-    settings.translate_conf = [this](std::string_view text) {
-      return render_conf(text, options_.templates.empty() ? nullptr : &template_folder_);
-    };
+    settings.translate_conf = [this](std::string_view text) { return conf_of(text); };
   }
   settings.keeps_children = options_.keeps_children;
   settings.pid = ::getpid();

@@ -8,7 +8,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace fdbpack::ports {
 
@@ -22,8 +21,6 @@ class Files {
   // Readers see the old text or the new, never a part. `mode` as in open(2).
   [[nodiscard]] virtual Status replace(const std::string& path, std::string_view text,
                                        unsigned mode) = 0;
-  // Files of one directory, as far as they are there, and their names are on the disk after this.
-  [[nodiscard]] virtual Status sync(const std::vector<std::string>& paths) = 0;
   // The directory and those above it that are missing.
   [[nodiscard]] virtual Status make_directories(const std::string& path, unsigned mode) = 0;
   // The network file system that the path is on, "nfs4 at /mnt", as far as this can be told without

@@ -11,7 +11,6 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <set>
 
 namespace fdbpack::posix {
 namespace {
@@ -139,22 +138,6 @@ Status PosixFiles::replace(const std::string& path, std::string_view text, unsig
     const int error_number = errno;
     ::unlink(temporary.c_str());
     return fail(errno_error("writing " + path, error_number));
-  }
-  return {};
-}
-
-Status PosixFiles::sync(const std::vector<std::string>& paths) {
-  std::set<std::string> all(paths.begin(), paths.end());
-  for (const auto& path : paths)
-    all.insert(path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)));
-  for (const auto& path : all) {
-    const Refill after{*this};
-    const UniqueFd file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (!file && errno == ENOENT) continue;
-    // Some file systems have nothing to sync and say so.
-    const bool is_synced =
-        file && (::fsync(file.get()) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP);
-    if (!is_synced) return fail(errno_error("syncing " + path, errno));
   }
   return {};
 }

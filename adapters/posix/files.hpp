@@ -12,8 +12,7 @@ namespace fdbpack::posix {
 
 // Replaces by renaming. There is no fsync: what is kept here counts only during this boot, the page
 // cache outlives any crash of the agent, and a disk that is slow to sync would hold up restarts. A
-// file that a power failure tore is recognised by its reader and ignored. What was promised to
-// somebody for longer takes a sync().
+// file that a power failure tore is recognised by its reader and ignored.
 //
 // One descriptor is kept in reserve: when there are no others left, state, status and conf are what
 // an administrator needs most.
@@ -24,7 +23,6 @@ class PosixFiles final : public ports::Files {
   [[nodiscard]] Result<std::string> read(const std::string& path, std::size_t bytes_max) override;
   [[nodiscard]] Status replace(const std::string& path, std::string_view text,
                                unsigned mode) override;
-  [[nodiscard]] Status sync(const std::vector<std::string>& paths) override;
   [[nodiscard]] Status make_directories(const std::string& path, unsigned mode) override;
   [[nodiscard]] std::string network_file_system(const std::string& path) override;
 

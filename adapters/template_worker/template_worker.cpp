@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -144,13 +145,17 @@ Error explain_death(const std::string& name, int status) {
 TemplateWorker::TemplateWorker(std::string program, std::chrono::milliseconds deadline)
     : program_(std::move(program)), deadline_(deadline) {}
 
+void TemplateWorker::end_within(std::chrono::milliseconds time) {
+  end_ = Clock::now() + time;
+}
+
 Result<std::string> TemplateWorker::render(const conf::TemplateSet& templates,
                                            const std::string& name,
                                            const std::string& values_json) {
   Worker worker;
   FDBPACK_TRY_VOID(worker.start(program_));
   const std::string request = wire::write_render_request({templates, name, values_json});
-  auto answer = worker.exchange(request, Clock::now() + deadline_);
+  auto answer = worker.exchange(request, std::min(Clock::now() + deadline_, end_));
   if (!answer) return fail(with_context(std::move(answer).error(), name));
   const int status = worker.wait();
   if (answer->empty()) return fail(explain_death(name, status));

@@ -25,12 +25,16 @@ class TemplateWorker final : public ports::TemplateRenderer {
   explicit TemplateWorker(std::string program = "/proc/self/exe",
                           std::chrono::milliseconds deadline = std::chrono::seconds(5));
 
+  // From now on, for all that is rendered.
+  void end_within(std::chrono::milliseconds time);
+
   Result<std::string> render(const conf::TemplateSet& templates, const std::string& name,
                              const std::string& values_json) override;
 
  private:
   std::string program_;
   std::chrono::milliseconds deadline_;
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::time_point::max();
 };
 
 // The child's side: reads the request from standard input, answers on standard output, returns the

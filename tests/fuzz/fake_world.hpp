@@ -106,7 +106,6 @@ class FakeFiles final : public ports::Files {
     texts[path] = text;
     return {};
   }
-  [[nodiscard]] Status sync(const std::vector<std::string>&) override { return {}; }
   [[nodiscard]] Status make_directories(const std::string&, unsigned) override { return {}; }
   [[nodiscard]] std::string network_file_system(const std::string&) override { return ""; }
 

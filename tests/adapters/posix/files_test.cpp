@@ -20,15 +20,6 @@ TEST(Files, WhatWasReplacedIsReadBack) {
   EXPECT_FALSE(std::filesystem::exists(dir.path("a/b/f.new")));
 }
 
-TEST(Files, SyncsWhatIsThere) {
-  const test::TempDir dir;
-  PosixFiles files;
-  ASSERT_TRUE(files.replace(dir.path("f"), "one", 0600));
-  EXPECT_TRUE(files.sync({dir.path("f"), dir.path("none")}));
-  EXPECT_TRUE(files.sync({"/f"})) << "in the root";
-  EXPECT_FALSE(files.sync({dir.path("f/below-a-file")}));
-}
-
 TEST(Files, WhatIsTooLargeMissingOrNoFileIsAnError) {
   const test::TempDir dir;
   PosixFiles files;
