@@ -207,6 +207,7 @@ void ForkedDiskGauge::answer_without_looking(const std::string& why) {
 }
 
 void ForkedDiskGauge::report() {
+  if (worker_) drop_worker();  // each page that we change from now on would be kept for it
   const auto done = std::exchange(on_done_, nullptr);
   done(std::exchange(readings_, {}));
 }

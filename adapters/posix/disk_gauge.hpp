@@ -7,9 +7,10 @@
 //                   worker is killed and left behind, and a new one does the rest
 //
 // No thread, because one that hangs in the kernel keeps the agent's lock and ports after kill -9,
-// and holds up execve for ever. The worker is made when it is first needed and stays. A directory
-// whose worker does not end is not asked again until it has ended, so there are never more of them
-// than directories that hang, and never more than kHangingMax.
+// and holds up execve for ever. The worker is made for each look and ends with it: what lives on
+// after a fork costs a copy of every page that the agent changes. A directory whose worker does not
+// end is not asked again until it has ended, so there are never more of them than directories that
+// hang, and never more than kHangingMax.
 #pragma once
 
 #include "adapters/posix/disk_worker.hpp"
