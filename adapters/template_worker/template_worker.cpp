@@ -148,7 +148,8 @@ Result<std::string> TemplateWorker::render(const conf::TemplateSet& templates,
                                            const std::string& name,
                                            const std::string& values_json) {
   Worker worker;
-  FDBPACK_TRY_VOID(worker.start(program_));
+  Status started = worker.start(program_);
+  if (!started) return fail(with_context(std::move(started).error(), name));
   const std::string request = wire::write_render_request({templates, name, values_json});
   auto answer = worker.exchange(request, Clock::now() + deadline_);
   if (!answer) return fail(with_context(std::move(answer).error(), name));
