@@ -19,7 +19,8 @@
 
 namespace fdbpack::ports {
 
-// True when nobody waits for an answer any more. Read on any thread.
+// True when nobody waits for an answer any more, as far as can be told: a client that ended its
+// sending long ago counts as gone, and may yet read. Read on any thread.
 using ClientGone = std::shared_ptr<const std::atomic<bool>>;
 
 // Where a server waits for an answer.

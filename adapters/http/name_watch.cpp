@@ -30,14 +30,16 @@ void NameWatch::watch(const std::string& path) {
 }
 
 void NameWatch::stop() {
+  ++generation_;
   boost::system::error_code ignored;
   events_.close(ignored);
 }
 
 void NameWatch::wait() {
   events_.async_wait(asio::posix::descriptor_base::wait_read,
-                     [this](const boost::system::error_code& error) {
-                       if (error || !events_.is_open()) return;
+                     [this, generation = generation_](const boost::system::error_code& error) {
+                       // One that was complete before stop() comes without an error.
+                       if (error || generation != generation_) return;
                        // What happened does not matter: the name is looked at.
                        std::array<char, 4096> bin;
                        while (::read(events_.native_handle(), bin.data(), bin.size()) > 0) {

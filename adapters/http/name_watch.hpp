@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -29,6 +30,7 @@ class NameWatch {
 
   std::function<void()> on_event_;
   boost::asio::posix::stream_descriptor events_;
+  std::uint64_t generation_ = 0;  // of the descriptor; a wait that ends in a later one is void
 };
 
 }  // namespace fdbpack::http_server

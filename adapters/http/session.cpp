@@ -45,10 +45,14 @@ constexpr std::size_t kInputSizeFirst = 2 * 1024;
 constexpr std::size_t kDiscardBytesMax = 1024 * 1024;
 constexpr auto kGoneEvery = std::chrono::milliseconds(250);
 
-// Whether the other end has closed. One that only ends its sending looks the same.
-bool has_hung_up(int fd) {
+// A client may end its sending and read on, and over TCP one that has closed looks the same until
+// we write: `silent` is either. A reset, or a unix socket that was closed, is `gone`.
+enum class Presence { here, silent, gone };
+
+Presence presence_of(int fd) {
   pollfd state{fd, POLLRDHUP, 0};
-  return ::poll(&state, 1, 0) > 0;
+  if (::poll(&state, 1, 0) <= 0) return Presence::here;
+  return (state.revents & (POLLERR | POLLHUP)) != 0 ? Presence::gone : Presence::silent;
 }
 
 // Where the answer of the handler arrives. Lives on when the session has gone.
@@ -297,15 +301,25 @@ class StreamSession final : public Session {
   Task wait_for_answer() {
     enter(Phase::answering, host_.limits().answer_deadline);
     slot_->wake(&signal_);
+    SteadyTime silent_since = SteadyTime::max();
     while (!slot_->is_filled() && !is_timed_out_ && !is_closed_) {
       // Who works for nobody is told; the others need not be looked after.
       const bool is_watched = slot_->has_watcher();
-      if (is_watched && has_hung_up(socket().native_handle())) slot_->tell_of_the_end();
+      if (is_watched && is_gone(silent_since)) slot_->tell_of_the_end();
       signal_.expires_at(is_watched ? std::chrono::steady_clock::now() + kGoneEvery
                                     : SteadyTime::max());
       co_await signal_.async_wait(kToken);
     }
     slot_->wake(nullptr);
+  }
+
+  // `silent_since` is when the client was first seen to send no more; max() before.
+  bool is_gone(SteadyTime& silent_since) {
+    const Presence presence = presence_of(socket().native_handle());
+    if (presence != Presence::silent) return presence == Presence::gone;
+    const auto now = std::chrono::steady_clock::now();
+    silent_since = std::min(silent_since, now);
+    return now - silent_since >= host_.limits().half_closed_deadline;
   }
 
   // An answer after which the connection ends.

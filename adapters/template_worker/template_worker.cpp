@@ -153,7 +153,8 @@ Result<std::string> TemplateWorker::render(const conf::TemplateSet& templates,
                                            const std::string& name,
                                            const std::string& values_json) {
   Worker worker;
-  FDBPACK_TRY_VOID(worker.start(program_));
+  Status started = worker.start(program_);
+  if (!started) return fail(with_context(std::move(started).error(), name));
   const std::string request = wire::write_render_request({templates, name, values_json});
   auto answer = worker.exchange(request, std::min(Clock::now() + deadline_, end_));
   if (!answer) return fail(with_context(std::move(answer).error(), name));

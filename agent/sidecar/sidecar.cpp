@@ -32,6 +32,7 @@ struct Sidecar::Pending {
   Call call;
   std::string request_line, peer;
   ports::Reply reply;
+  ports::ClientGone gone;  // none: it is carried through, whoever waits
 };
 
 ports::Admission Sidecar::admit(const http::Request& head) {
@@ -43,8 +44,9 @@ ports::Admission Sidecar::admit(const http::Request& head) {
 
 void Sidecar::handle(const http::Request& request, ports::Reply reply) {
   const Call call = sidecar::parse_call(request.method_name, request.target);
-  auto pending = std::make_shared<Pending>(Pending{call, request.method_name + " " + request.target,
-                                                   http::describe(request.peer), std::move(reply)});
+  auto pending =
+      std::make_shared<Pending>(Pending{call, request.method_name + " " + request.target,
+                                        http::describe(request.peer), std::move(reply), nullptr});
   if (!sidecar::is_approved(call, request.peer, settings_.tls)) {
     return send(*pending, sidecar::error_page(401, "Client certificate was not approved"));
   }
@@ -53,7 +55,7 @@ void Sidecar::handle(const http::Request& request, ports::Reply reply) {
   }
   if (is_read(call.verb)) {
     // A queue of hashes for clients that gave up would hold up those who still ask.
-    const ports::ClientGone gone = pending->reply.gone();
+    const ports::ClientGone gone = pending->gone = pending->reply.gone();
     return answer_later(
         world_.reads,
         [this, call, gone]() -> Result<std::string> {
@@ -111,7 +113,12 @@ http::Response Sidecar::refresh() {
   return sidecar::error_page(500, http::reason(500));
 }
 
-http::Response Sidecar::failed(const Call& call, const Error& error) {
+http::Response Sidecar::failed(const Pending& pending, const Error& error) {
+  const Call& call = pending.call;
+  // A client that does not wait is no trouble of ours. One that still reads may ask again.
+  if (pending.gone && *pending.gone && error.code == ErrorCode::unavailable) {
+    return sidecar::error_page(503, http::reason(503));
+  }
   if (is_read(call.verb) && error.code == ErrorCode::not_found) {
     return sidecar::not_found_answer(call);
   }
@@ -131,8 +138,8 @@ void Sidecar::answer_later(ports::Background& where, std::function<Result<std::s
       fail(ErrorCode::internal, pending->request_line + " was not carried out"));
   where.run([outcome, work = std::move(work)] { *outcome = work(); },
             [this, outcome, pending = std::move(pending)] {
-              send(*pending, *outcome ? sidecar::text_answer(**outcome)
-                                      : failed(pending->call, outcome->error()));
+              send(*pending,
+                   *outcome ? sidecar::text_answer(**outcome) : failed(*pending, outcome->error()));
             });
 }
 

@@ -72,7 +72,7 @@ class Sidecar final : public ports::HttpHandler {
 
   [[nodiscard]] http::Response answer_now(const sidecar::Call& call, const http::Request& request);
   [[nodiscard]] http::Response refresh();
-  [[nodiscard]] http::Response failed(const sidecar::Call& call, const Error& error);
+  [[nodiscard]] http::Response failed(const Pending& pending, const Error& error);
   void answer_later(ports::Background& where, std::function<Result<std::string>()> work,
                     std::shared_ptr<Pending> pending);
   void send(Pending& pending, http::Response response);

@@ -22,7 +22,7 @@ struct LimitEntry {
 constexpr std::uint64_t kHour = 3'600'000;
 constexpr std::uint64_t kMiB = 1024 * 1024;
 
-constexpr std::array<LimitEntry, 16> kLimits{{
+constexpr std::array<LimitEntry, 17> kLimits{{
     {"header_bytes", &Limits::header_bytes_max, nullptr, 512, kMiB},
     {"target_bytes", &Limits::target_bytes_max, nullptr, 128, kMiB},
     {"header_fields", &Limits::header_fields_max, nullptr, 8, 10'000},
@@ -36,6 +36,7 @@ constexpr std::array<LimitEntry, 16> kLimits{{
     {"write_ms", nullptr, &Limits::write_deadline, 10, kHour},
     {"idle_ms", nullptr, &Limits::idle_deadline, 10, kHour},
     {"farewell_ms", nullptr, &Limits::farewell_deadline, 10, kHour},
+    {"half_closed_ms", nullptr, &Limits::half_closed_deadline, 10, kHour},
     {"connections", &Limits::connections_max, nullptr, 1, 100'000},
     {"connections_per_peer", &Limits::connections_per_peer_max, nullptr, 1, 100'000},
     {"probe_connections", &Limits::probe_connections_max, nullptr, 1, 1000},

@@ -27,6 +27,8 @@ struct Limits {
   std::chrono::milliseconds write_deadline{30'000};
   std::chrono::milliseconds idle_deadline{30'000};
   std::chrono::milliseconds farewell_deadline{1'000};  // for the client to read its last answer
+  // A client that sends no more may still read, or may have closed: so long it is worked for.
+  std::chrono::milliseconds half_closed_deadline{5'000};
 
   std::size_t connections_max = 256;
   std::size_t connections_per_peer_max = 16;

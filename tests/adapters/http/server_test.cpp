@@ -4,6 +4,8 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
+
 namespace fdbpack::http_server {
 namespace {
 
@@ -151,8 +153,17 @@ TEST_F(HttpServerTest, AnAnswerAtTheLastMomentDoesNotSpoilTheConnection) {
   }
 }
 
+bool becomes_true(const std::atomic<bool>& flag) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kDeadlineMs);
+  while (!flag && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  return flag;
+}
+
 TEST_F(HttpServerTest, TellsWhoWorksForAClientThatItHasGone) {
-  start();
+  http::Limits limits;
+  limits.half_closed_deadline = 50ms;
+  start(limits);
   Client patient(port_), impatient(port_);
   ASSERT_TRUE(patient.send(get("/later")));
   ports::Reply first = handler_.wait_for_later();
@@ -162,10 +173,7 @@ TEST_F(HttpServerTest, TellsWhoWorksForAClientThatItHasGone) {
   const ports::ClientGone goes = handler_.gone();
   EXPECT_FALSE(*goes);
   impatient.close();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kDeadlineMs);
-  while (!*goes && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::yield();
-  EXPECT_TRUE(*goes);
+  EXPECT_TRUE(becomes_true(*goes));
   EXPECT_FALSE(*stays);
   on_server([&] {
     first.send(http::Response{200, "text/plain", "now", {}, false});
@@ -174,6 +182,34 @@ TEST_F(HttpServerTest, TellsWhoWorksForAClientThatItHasGone) {
   });
   EXPECT_EQ(patient.receive().body, "now");
   EXPECT_FALSE(*stays);
+}
+
+// Both have sent their last byte. The one that was reset is gone at once, the other one reads.
+TEST_F(HttpServerTest, AClientThatHasFinishedSendingIsNotGone) {
+  http::Limits limits;
+  limits.half_closed_deadline = std::chrono::hours(1);
+  start(limits);
+  Client reading(port_), reset(port_);
+  ASSERT_TRUE(reading.send(get("/later")));
+  ::shutdown(reading.fd(), SHUT_WR);
+  ports::Reply first = handler_.wait_for_later();
+  const ports::ClientGone stays = handler_.gone();
+  ASSERT_TRUE(reset.send(get("/later")));
+  ports::Reply second = handler_.wait_for_later();
+  const ports::ClientGone goes = handler_.gone();
+  const ::linger at_once{1, 0};
+  ::setsockopt(reset.fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  reset.close();
+  // The one that reads came first, so it has been looked at by then.
+  EXPECT_TRUE(becomes_true(*goes));
+  EXPECT_FALSE(*stays);
+  on_server([&] {
+    first.send(http::Response{200, "text/plain", "now", {}, false});
+    second.send(http::Response{200, "text/plain", "for nobody", {}, false});
+    return 0;
+  });
+  EXPECT_EQ(reading.receive().body, "now");
+  EXPECT_TRUE(reading.is_closed_by_server());
 }
 
 TEST_F(HttpServerTest, GivesUpOnAnAnswerThatDoesNotCome) {

@@ -60,8 +60,11 @@ TEST(TemplateWorker, EndsATemplateThatTakesTooLong) {
 
 TEST(TemplateWorker, SaysWhenItCannotBeStarted) {
   TemplateWorker broken("/nonexistent/program");
-  EXPECT_THAT(broken.render({{"t.inja", ""}}, "t.inja", "{}").error().message,
-              HasSubstr("No such file"));
+  const Error error = broken.render({{"t.inja", ""}}, "t.inja", "{}").error();
+  EXPECT_EQ(error.code, ErrorCode::unavailable);
+  EXPECT_EQ(error.message,
+            "t.inja: the template worker cannot be used: /nonexistent/program: No such file or "
+            "directory");
   TemplateWorker silent("/bin/true");
   EXPECT_THAT(silent.render({{"t.inja", ""}}, "t.inja", "{}").error().message,
               HasSubstr("without an answer"));

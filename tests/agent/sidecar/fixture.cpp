@@ -87,6 +87,10 @@ bool Connection::send(const std::string& bytes) {
   return true;
 }
 
+void Connection::finish_sending() const {
+  ::shutdown(fd_, SHUT_WR);
+}
+
 bool Connection::has_input() const {
   ::pollfd poll{fd_, POLLIN, 0};
   return ::poll(&poll, 1, 0) == 1;

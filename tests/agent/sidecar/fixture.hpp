@@ -41,6 +41,8 @@ class Connection {
   // The common name of the server's certificate.
   [[nodiscard]] std::string server_name() const;
   bool send(const std::string& bytes);
+  // Sends no more, but still reads.
+  void finish_sending() const;
   // One answer, and whatever follows until the server closes.
   [[nodiscard]] Answered receive();
   [[nodiscard]] bool has_input() const;

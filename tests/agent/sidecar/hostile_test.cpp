@@ -210,6 +210,8 @@ TEST_F(SidecarHostile, ClientsThatHaveGoneLeaveNoWorkBehind) {
     impatient.send("GET /check_hash/huge HTTP/1.1\r\nHost: x\r\n\r\n");
   }
   EXPECT_EQ(get("/is_present/huge").status, 200);
+  EXPECT_TRUE(log_says("\"GET /check_hash/huge\" 503"));
+  EXPECT_THAT(log_, Not(HasSubstr("Error processing request"))) << "who leaves is no error";
 }
 
 // Killed while it copies, it leaves the old file or the new one, and the next start clears up.

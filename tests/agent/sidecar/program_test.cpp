@@ -258,6 +258,23 @@ TEST_F(SidecarProgram, WarnsOfRulesThatNeverMatch) {
   EXPECT_TRUE(log_says("never match")) << log_;
 }
 
+// Whether the end of its sending is seen before the answer is ready is chance: so many times.
+TEST_F(SidecarProgram, AnswersClientsThatHaveFinishedSending) {
+  folder_.write("out/small", "abc");
+  ASSERT_TRUE(start());
+  for (int i = 0; i < 100; ++i) {
+    for (const char* call : {"check_hash", "is_present"}) {
+      Connection connection(port_);
+      connection.send(std::string("GET /") + call + "/small HTTP/1.1\r\nHost: pod\r\n\r\n");
+      connection.finish_sending();
+      ASSERT_EQ(connection.receive().status, 200) << call << ", turn " << i;
+    }
+  }
+  EXPECT_EQ(get("/nowhere").status, 404);
+  EXPECT_TRUE(log_says("\"GET /nowhere\" 404"));
+  EXPECT_EQ(log_.find("ERROR"), std::string::npos);
+}
+
 TEST_F(SidecarProgram, EveryRequestIsLogged) {
   ASSERT_TRUE(start());
   EXPECT_EQ(get("/nowhere").status, 404);
