@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -180,7 +181,10 @@ int run(int argc, char** argv) {
   Session session;
   session.screen.has_colour =
       has_colour(::isatty(STDOUT_FILENO) == 1, std::getenv("NO_COLOR"), std::getenv("TERM"));
-  session.screen.has_progress = ::isatty(STDERR_FILENO) == 1;
+  session.screen.has_progress = has_progress(::isatty(STDERR_FILENO) == 1, std::getenv("TERM"));
+  winsize window{};
+  const bool has_size = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0;
+  session.screen.columns = columns_of(std::getenv("COLUMNS"), has_size ? window.ws_col : 0U);
   CLI::App app{"fdbpack runs FoundationDB on pods and on bare metal.", "fdbpack"};
   app.set_version_flag("--version", "fdbpack " FDBPACK_VERSION);
   app.require_subcommand(1);

@@ -14,15 +14,21 @@
 namespace fdbpack::cli {
 
 // Names come from files that others wrote. Control characters are shown as \x1b, so that none of
-// them moves the cursor, sets a colour or forges a line. UTF-8 otherwise passes as it is.
+// them moves the cursor, sets a colour or forges a line. So are bytes that are no UTF-8: a terminal
+// may take a lone 9B for ESC [. Other UTF-8 passes as it is.
 [[nodiscard]] std::string printable(std::string_view text);
 // Columns a terminal needs for UTF-8 text: characters, not bytes.
 [[nodiscard]] std::size_t width(std::string_view text);
+// As much of the text as fits so many columns.
+[[nodiscard]] std::string_view cut(std::string_view text, std::size_t columns);
+
+inline constexpr std::size_t kPageWidth = 80;
 
 // Where text goes to. Without a terminal all functions return their text unchanged.
 struct Screen {
   bool has_colour = false;
   bool has_progress = false;  // somebody watches standard error
+  std::size_t columns = kPageWidth;
 
   [[nodiscard]] std::string heading(std::string_view text) const;  // of a table
   [[nodiscard]] std::string good(std::string_view text) const;
@@ -50,10 +56,13 @@ class Page {
   Screen screen_;
   std::string text_;
 };
-inline constexpr std::size_t kPageWidth = 80;
 
 // Colour is for a terminal that can show it and whose owner did not refuse it
 // (https://no-color.org: NO_COLOR set to anything but nothing). Null: the variable is not set.
 [[nodiscard]] bool has_colour(bool is_terminal, const char* no_color, const char* term);
+// A progress line is for a terminal that can erase it.
+[[nodiscard]] bool has_progress(bool is_terminal, const char* term);
+// Of COLUMNS, then what the terminal reports (0: nothing), then kPageWidth.
+[[nodiscard]] std::size_t columns_of(const char* variable, unsigned reported);
 
 }  // namespace fdbpack::cli

@@ -30,7 +30,7 @@ Outcome balance_htools(const BalanceOptions& options, ports::FileReader& files) 
   if (options.gain_min >= 0) balance_options.gain_min = options.gain_min;
   if (!options.has_swaps) balance_options.swap_gain_min = -1;
   const auto result = [&] {
-    Progress progress("balance", options.screen.has_progress);
+    Progress progress("balance", options.screen);
     balance_options.on_step = show_steps(progress);
     return place::htools::balance(*std::move(cluster), balance_options);
   }();
@@ -99,7 +99,7 @@ Outcome balance(const BalanceOptions& options, ports::FileReader& files) {
   rebalance_options.has_swaps = options.has_swaps;
   rebalance_options.has_explanations = options.has_explanations;
   const place::Rebalance result = [&] {
-    Progress progress("balance", options.screen.has_progress);
+    Progress progress("balance", options.screen);
     rebalance_options.on_step = show_steps(progress);
     return place::rebalance(planner, rebalance_options);
   }();

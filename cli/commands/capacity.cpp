@@ -127,7 +127,7 @@ Outcome capacity(const CapacityOptions& options, ports::FileReader& files) {
   if (!options.lose.empty()) {
     const std::size_t equals = options.lose.find('=');
     const std::string value = equals == std::string::npos ? "" : options.lose.substr(equals + 1);
-    Progress progress("capacity", options.screen.has_progress);
+    Progress progress("capacity", options.screen);
     auto lost = place::survive(planner, options.lose.substr(0, equals), value,
                                [&](std::size_t done, std::size_t all) {
                                  if (progress.is_due())

@@ -178,6 +178,13 @@ TEST(PlacementCli, ForecastsHtoolsClusters) {
   EXPECT_EQ(result["tiers"][1]["memory"], 1984);
   EXPECT_THAT(fdbpack({"capacity", "--htools", "-"}, text).out,
               HasSubstr("from the largest that the policy allows downwards:\nMEMORY"));
+  const ProgramResult endless =
+      fdbpack({"capacity", "--htools", "-"},
+              "g|u|preferred||\n\nn1|4096|0|4096|20480|20480|4|N|u\n\n\n\n"
+              "|64,1,256,1,1,1|0,0,0,1,1,1;0,0,0,1,1,12|diskless|4.0|32.0\n"
+              "g|64,1,256,1,1,1|0,0,0,1,1,1;0,0,0,1,1,12|diskless|4.0|32.0\n");
+  EXPECT_EQ(endless.exit_code, 65);
+  EXPECT_THAT(endless.error, HasSubstr("with 0 MiB of memory: how many fit has no limit"));
 }
 
 TEST(PlacementCli, BalancesBothKindsOfFiles) {

@@ -3,6 +3,8 @@
 // Text on its way to a terminal.
 #include "cli/screen.hpp"
 
+#include "cli/progress.hpp"
+
 #include <gtest/gtest.h>
 
 namespace fdbpack::cli {
@@ -15,7 +17,46 @@ TEST(Screen, ControlCharactersAreShownAndNotSent) {
                       "31m"),
             "\\x9b31m");                                     // ESC [ as one character
   EXPECT_EQ(printable("M\xC3\xBCnchen"), "M\xC3\xBCnchen");  // other UTF-8 stays
-  EXPECT_EQ(printable("\xC2"), "\xC2");
+}
+
+TEST(Screen, BytesThatAreNoCharacterAreShownAndNotSent) {
+  EXPECT_EQ(printable("\x9B"
+                      "31m"),
+            "\\x9b31m");                           // ESC [ as one byte
+  EXPECT_EQ(printable("\xC2"), "\\xc2");           // cut off
+  EXPECT_EQ(printable("\xE2\x82"), "\\xe2\\x82");  // cut off
+  EXPECT_EQ(printable("\xC3("), "\\xc3(");
+  EXPECT_EQ(printable("\xC0\x9B"), "\\xc0\\x9b");                    // longer than needed
+  EXPECT_EQ(printable("\xE0\x82\x9B"), "\\xe0\\x82\\x9b");           // longer than needed
+  EXPECT_EQ(printable("\xED\xA0\x80"), "\\xed\\xa0\\x80");           // a surrogate
+  EXPECT_EQ(printable("\xF4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond U+10FFFF
+  for (const char* whole :
+       {"\xC2\xA0", "\xE2\x82\xAC", "\xED\x9F\xBF", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF"}) {
+    EXPECT_EQ(printable(whole), whole);
+  }
+}
+
+TEST(Screen, ProgressIsForTerminalsThatCanEraseIt) {
+  EXPECT_TRUE(has_progress(true, "xterm"));
+  EXPECT_FALSE(has_progress(false, "xterm"));
+  EXPECT_FALSE(has_progress(true, "dumb"));
+  EXPECT_FALSE(has_progress(true, ""));
+  EXPECT_FALSE(has_progress(true, nullptr));
+}
+
+TEST(Screen, WidthIsOfTheVariableThenOfTheTerminal) {
+  EXPECT_EQ(columns_of("120", 60), 120u);
+  EXPECT_EQ(columns_of(nullptr, 60), 60u);
+  for (const char* bad : {"", "0", "-5", "wide", "12x", "99999999999999999999999"})
+    EXPECT_EQ(columns_of(bad, 60), 60u) << bad;
+  EXPECT_EQ(columns_of(nullptr, 0), kPageWidth);
+}
+
+TEST(Progress, LinesAreCutToTheWidthOfTheTerminal) {
+  EXPECT_EQ(Progress::line("balance", "12 moves", 80), "\rbalance: 12 moves\x1b[K");
+  EXPECT_EQ(Progress::line("balance", "12 moves", 11), "\rbalance: 1\x1b[K");
+  EXPECT_EQ(Progress::line("M\xC3\xBCnchen", "\x1b", 4), "\rM\xC3\xBCn\x1b[K");
+  EXPECT_EQ(Progress::line("balance", "12 moves", 1), "\r\x1b[K");
 }
 
 TEST(Screen, ColourIsForTerminalsOfPeopleWhoWantIt) {

@@ -16,7 +16,24 @@ std::size_t at(std::int32_t index) {
   return static_cast<std::size_t>(index);
 }
 
-constexpr std::int64_t kForecastMax = 10'000'000;
+constexpr std::int64_t kSizeMax = 1'000'000'000'000'000;
+
+// Without memory any number would fit, and sums of larger sizes would not fit their type.
+Status check_size(const Spec& spec) {
+  if (spec.memory <= 0) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("the policy has a specification with {} MiB of memory: how many fit "
+                            "has no limit",
+                            spec.memory));
+  }
+  for (const std::int64_t size : {spec.memory, spec.disk, spec.vcpus, spec.spindle_use}) {
+    if (size < 0 || size > kSizeMax) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("the policy has a specification with the size {}", size));
+    }
+  }
+  return {};
+}
 
 std::vector<std::string> exclusion_tags(const Cluster& cluster, const Instance& wanted) {
   Cluster alone;
@@ -66,6 +83,7 @@ Result<Instance> instance_of(const Cluster& cluster, const Spec& spec) {
     return fail(ErrorCode::invalid_argument, "the policy names an unknown disk template");
   if (*disk_template == Template::drbd)
     return fail(ErrorCode::unsupported, "instances on two nodes are not forecast");
+  FDBPACK_TRY_VOID(check_size(spec));
   Instance wanted;
   wanted.memory = spec.memory;
   wanted.disk = spec.disk;
@@ -101,12 +119,10 @@ Result<Forecast> forecast(const Cluster& cluster) {
     std::vector<std::int64_t> taken(cluster.nodes[n].storage.size());
     std::int64_t count = 0;
     std::optional<Refused> refused;
-    while (count < kForecastMax) {
-      refused = refuse(cluster, n, loads[n], wanted, {}, count, taken);
-      if (refused) break;
-      ++count;
+    while (!(refused = refuse(cluster, n, loads[n], wanted, {}, count, taken))) {
+      if (out.instances + ++count > kForecastMax) return fail(too_many_instances());
     }
-    if (refused) ++out.lacks[refused->lack];
+    ++out.lacks[refused->lack];
     out.instances += count;
   }
   return out;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace fdbpack::place::htools {
 namespace {
@@ -86,7 +88,95 @@ std::optional<Lack> compare(const Spec& limit, const Instance& wanted, bool is_e
   return has_bad_count ? std::optional(Lack::disk_count) : std::nullopt;
 }
 
+std::int64_t amount_of(const Spec& spec, Lack lack) {
+  switch (lack) {
+    case Lack::memory:
+      return spec.memory;
+    case Lack::disk:
+      return spec.disk;
+    case Lack::cpu:
+      return spec.vcpus;
+    case Lack::spindles:
+      return spec.spindle_use;
+    case Lack::tags:
+    case Lack::disk_count:
+    case Lack::offline:
+      return 0;
+  }
+  return 0;
+}
+
+// Keeps the largest bound that is below the amount.
+class Highest {
+ public:
+  explicit Highest(std::int64_t amount) : amount_(amount) {}
+
+  // The answer may differ between amounts up to `bound` and those above it.
+  void above(std::int64_t bound) {
+    if (bound < amount_) found_ = std::max(found_, bound);
+  }
+  // Between amounts below `bound` and those from it on.
+  void from(std::int64_t bound) {
+    if (bound > kNone) above(bound - 1);
+  }
+  [[nodiscard]] std::int64_t found() const { return found_; }
+
+ private:
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+  std::int64_t amount_;
+  std::int64_t found_ = kNone;
+};
+
+// Floating point decides there: one to each side is added, which costs a look and no more.
+void add_cpu_change(const Node& node, const Policy& policy, const NodeLoad& load, Highest& out) {
+  const double limit = std::floor(policy.vcpu_ratio * node.cores);
+  if (!(std::abs(limit) < 1e15)) return;  // no amount comes near
+  const std::int64_t left = static_cast<std::int64_t>(limit) - load.vcpus;
+  for (const std::int64_t bound : {left - 1, left, left + 1})
+    out.above(bound);
+}
+
 }  // namespace
+
+// Each bound that compare() and refuse() look at. One too many is harmless, one too few is not.
+std::int64_t next_change(const Cluster& cluster, std::size_t n, const NodeLoad& load, Lack lack,
+                         std::int64_t amount) {
+  const Node& node = cluster.nodes[n];
+  const Policy& policy = cluster.groups[node.group].policy;
+  Highest out(amount);
+  for (const SpecRange& range : policy.ranges) {
+    out.from(amount_of(range.min, lack));
+    out.above(amount_of(range.max, lack));
+  }
+  switch (lack) {
+    case Lack::memory:
+      out.from(load.unallocated);
+      out.from(load.unallocated - load.reserved);
+      out.from(load.memory_forth);
+      break;
+    case Lack::disk:
+      out.from(node.free_disk);
+      for (const StorageUnit& unit : node.storage)
+        out.above(unit.free);
+      break;
+    case Lack::cpu:
+      add_cpu_change(node, policy, load, out);
+      break;
+    case Lack::spindles:
+      out.above(node.free_spindles);
+      break;
+    case Lack::tags:
+    case Lack::disk_count:
+    case Lack::offline:
+      break;
+  }
+  return out.found();
+}
+
+Error too_many_instances() {
+  return {ErrorCode::invalid_argument,
+          fmt::format("more than {} instances of the policy's specification fit", kForecastMax)};
+}
 
 std::optional<Lack> policy_lack(const Policy& policy, const Instance& wanted, bool is_exclusive) {
   std::optional<Lack> first;

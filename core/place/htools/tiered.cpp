@@ -2,14 +2,19 @@
 #include "fdbpack/place/htools/capacity.hpp"
 #include "fit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace fdbpack::place::htools {
 namespace {
 
 constexpr std::int64_t kMemoryStep = 64;
 constexpr std::int64_t kDiskStep = 256;
+// Answers of nodes in one forecast. Real clusters need some ten thousands.
+constexpr std::int64_t kVerdictsMax = 3 * kForecastMax;
 // Those that can be made smaller are what matters; ties go to the later one.
 constexpr std::array kLacks = {Lack::memory, Lack::disk,       Lack::cpu,
                                Lack::tags,   Lack::disk_count, Lack::spindles};
@@ -37,12 +42,56 @@ std::optional<Instance> shrink(Instance instance, Lack lack) {
   return std::nullopt;
 }
 
+// Null: it has none that could be made smaller.
+std::int64_t* amount_of(Instance& instance, Lack lack) {
+  switch (lack) {
+    case Lack::memory:
+      return &instance.memory;
+    case Lack::disk:
+      return &instance.disk;
+    case Lack::cpu:
+      return &instance.vcpus;
+    case Lack::spindles:
+      return instance.spindles ? &*instance.spindles : nullptr;
+    case Lack::tags:
+    case Lack::disk_count:
+    case Lack::offline:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+// The smallest size, in steps of `lack` alone, to which every node answers as it does to this one.
+Instance lowest_alike(const Cluster& cluster, const std::vector<NodeLoad>& loads, Instance wanted,
+                      Lack lack) {
+  std::int64_t* const place = amount_of(wanted, lack);
+  if (place == nullptr) return wanted;
+  std::int64_t& amount = *place;
+  const std::int64_t step = lack == Lack::memory ? kMemoryStep : lack == Lack::disk ? kDiskStep : 1;
+  std::int64_t bound = step - 1;  // below this shrink() does not go
+  for (std::size_t n = 0; n < cluster.nodes.size(); ++n) {
+    if (!cluster.nodes[n].is_offline)
+      bound = std::max(bound, next_change(cluster, n, loads[n], lack, amount));
+  }
+  if (amount > bound) amount -= (amount - bound - 1) / step * step;
+  return wanted;
+}
+
 class Tiers {
  public:
   explicit Tiers(const Cluster& cluster)
       : now_{cluster, load_nodes(cluster, tag_rules(cluster), {}), {}} {}
 
-  void add(const Instance& largest) { now_ = fill(std::move(now_), largest); }
+  // Everything down from the largest size.
+  Status add(const Instance& largest) {
+    fill(largest);
+    if (instances_ > kForecastMax) return fail(too_many_instances());
+    if (verdicts_left_ >= 0) return {};
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("the forecast of smaller and smaller instances was given up after {} "
+                            "looks at nodes",
+                            kVerdictsMax));
+  }
   [[nodiscard]] const std::vector<Tier>& tiers() const { return now_.tiers; }
 
  private:
@@ -50,31 +99,26 @@ class Tiers {
     Cluster cluster;
     std::vector<NodeLoad> loads;
     std::vector<Tier> tiers;
-
-    [[nodiscard]] std::int64_t instances() const {
-      std::int64_t sum = 0;
-      for (const Tier& tier : tiers)
-        sum += tier.instances;
-      return sum;
-    }
   };
   using Lacks = std::map<Lack, int>;
 
+  [[nodiscard]] bool is_over() const { return verdicts_left_ < 0 || instances_ > kForecastMax; }
+
   // Why the node refuses the instance; when it does not, `taken` is what it takes of each unit.
-  static std::optional<Lack> lack_of(const State& state, std::size_t n, const Instance& wanted,
-                                     std::vector<std::int64_t>& taken) {
-    const Node& node = state.cluster.nodes[n];
-    const Policy& policy = state.cluster.groups[node.group].policy;
+  std::optional<Lack> lack_of(std::size_t n, const Instance& wanted,
+                              std::vector<std::int64_t>& taken) {
+    --verdicts_left_;
+    const Node& node = now_.cluster.nodes[n];
+    const Policy& policy = now_.cluster.groups[node.group].policy;
     if (const auto lack = policy_lack(policy, wanted, node.has_exclusive_storage)) return lack;
     taken.assign(node.storage.size(), 0);
-    const auto refused = refuse(state.cluster, n, state.loads[n], wanted, {}, 0, taken);
+    const auto refused = refuse(now_.cluster, n, now_.loads[n], wanted, {}, 0, taken);
     return refused ? std::optional(refused->lack) : std::nullopt;
   }
 
-  static void put(State& state, std::size_t n, const Instance& wanted,
-                  const std::vector<std::int64_t>& taken) {
-    Node& node = state.cluster.nodes[n];
-    NodeLoad& load = state.loads[n];
+  void put(std::size_t n, const Instance& wanted, const std::vector<std::int64_t>& taken) {
+    Node& node = now_.cluster.nodes[n];
+    NodeLoad& load = now_.loads[n];
     load.unallocated -= wanted.memory;
     load.memory_forth -= wanted.memory;
     load.vcpus += wanted.vcpus;
@@ -91,20 +135,35 @@ class Tiers {
 
   // As many as fit, node by node: alike as they are, the order does not change how many. Returns
   // what each node lacks for one more.
-  static Lacks place(State& state, const Instance& wanted) {
+  Lacks place(const Instance& wanted) {
     Lacks lacks;
-    std::int64_t count = 0;
+    const std::int64_t before = instances_;
     std::vector<std::int64_t> taken;
-    for (std::size_t n = 0; n < state.cluster.nodes.size(); ++n) {
-      if (state.cluster.nodes[n].is_offline) continue;
-      std::optional<Lack> lack = lack_of(state, n, wanted, taken);
-      for (; !lack; lack = lack_of(state, n, wanted, taken), ++count)
-        put(state, n, wanted, taken);
+    for (std::size_t n = 0; n < now_.cluster.nodes.size() && !is_over(); ++n) {
+      if (now_.cluster.nodes[n].is_offline) continue;
+      std::optional<Lack> lack;
+      while (!(lack = lack_of(n, wanted, taken)) && !is_over()) {
+        put(n, wanted, taken);
+        ++instances_;
+      }
+      if (lack) ++lacks[*lack];
+    }
+    if (instances_ == before) return lacks;
+    const Spec spec{wanted.memory, wanted.vcpus, wanted.disk, 1, 1, wanted.spindles.value_or(0)};
+    now_.tiers.push_back({spec, instances_ - before});
+    return lacks;
+  }
+
+  // What each node lacks for the instance; nothing when some node takes it.
+  std::optional<Lacks> lacks_of(const Instance& wanted) {
+    Lacks lacks;
+    std::vector<std::int64_t> taken;
+    for (std::size_t n = 0; n < now_.cluster.nodes.size(); ++n) {
+      if (now_.cluster.nodes[n].is_offline) continue;
+      const std::optional<Lack> lack = lack_of(n, wanted, taken);
+      if (!lack) return std::nullopt;
       ++lacks[*lack];
     }
-    if (count == 0) return lacks;
-    const Spec spec{wanted.memory, wanted.vcpus, wanted.disk, 1, 1, wanted.spindles.value_or(0)};
-    state.tiers.push_back({spec, count});
     return lacks;
   }
 
@@ -117,59 +176,59 @@ class Tiers {
 
   // The first size, when only this one resource is made smaller, that some node takes; nothing once
   // no node lacks that resource any more.
-  static std::optional<Instance> shrink_until_fits(const State& state, Instance wanted, Lack lack) {
-    std::vector<std::int64_t> taken;
-    for (auto next = shrink(std::move(wanted), lack); next; next = shrink(*next, lack)) {
-      bool is_lacked = false;
-      for (std::size_t n = 0; n < state.cluster.nodes.size(); ++n) {
-        if (state.cluster.nodes[n].is_offline) continue;
-        const std::optional<Lack> here = lack_of(state, n, *next, taken);
-        if (!here) return next;
-        is_lacked = is_lacked || *here == lack;
-      }
-      if (!is_lacked) return std::nullopt;
+  std::optional<Instance> shrink_until_fits(const Instance& wanted, Lack lack) {
+    auto next = shrink(wanted, lack);
+    while (next && !is_over()) {
+      const std::optional<Lacks> lacks = lacks_of(*next);
+      if (!lacks) return next;
+      if (!lacks->contains(lack)) return std::nullopt;
+      next = shrink(lowest_alike(now_.cluster, now_.loads, *next, lack), lack);
     }
     return std::nullopt;
   }
 
   // Sizes in which nothing fits are passed in a loop; only where a step by the scarcest resource
   // leads nowhere, another one is tried alone.
-  static State fill(State state, Instance wanted) {
-    while (true) {
-      const std::vector<Lack> order = sorted(place(state, wanted));
-      std::optional<Instance> next = step(state, wanted, order);
-      if (!next) return state;
+  void fill(Instance wanted) {
+    while (!is_over()) {
+      const Lacks lacks = place(wanted);
+      std::optional<Instance> next = step(wanted, lacks);
+      if (!next) return;
       wanted = *std::move(next);
     }
   }
 
-  static std::optional<Instance> step(const State& state, const Instance& wanted,
-                                      const std::vector<Lack>& order) {
+  // Sizes between two at which an answer changes are alike: of these only the smallest is kept. The
+  // larger ones lead to the same size by the scarcest resource, and to nothing by another one when
+  // the smallest, which is tried before them, led to nothing.
+  std::optional<Instance> step(const Instance& wanted, const Lacks& wanted_lacks) {
     // Down by whatever is scarcest at each size, until something fits.
-    std::vector<Instance> path{wanted};
-    std::vector<std::vector<Lack>> orders{order};
-    while (auto smaller = shrink(path.back(), orders.back().back())) {
-      Lacks lacks;
-      std::vector<std::int64_t> taken;
-      for (std::size_t n = 0; n < state.cluster.nodes.size(); ++n) {
-        if (state.cluster.nodes[n].is_offline) continue;
-        const std::optional<Lack> lack = lack_of(state, n, *smaller, taken);
-        if (!lack) return smaller;
-        ++lacks[*lack];
-      }
-      path.push_back(*std::move(smaller));
-      orders.push_back(sorted(std::move(lacks)));
+    std::vector<Instance> path;
+    std::vector<std::vector<Lack>> orders;
+    std::optional<Instance> smaller = wanted;
+    std::optional<Lacks> lacks = wanted_lacks;
+    while (smaller && !is_over()) {
+      if (lacks->empty()) return std::nullopt;  // no node is online
+      orders.push_back(sorted(*std::move(lacks)));
+      const Lack scarcest = orders.back().back();
+      path.push_back(lowest_alike(now_.cluster, now_.loads, *std::move(smaller), scarcest));
+      smaller = shrink(path.back(), scarcest);
+      if (!smaller) break;
+      lacks = lacks_of(*smaller);
+      if (!lacks) return smaller;
     }
     // The smallest size first, as the recursion of the reference program unwinds.
-    for (std::size_t i = path.size(); i-- > 0;) {
+    for (std::size_t i = path.size(); i-- > 0 && !is_over();) {
       for (auto lack = orders[i].rbegin(); lack != orders[i].rend(); ++lack) {
-        if (auto found = shrink_until_fits(state, path[i], *lack)) return found;
+        if (auto found = shrink_until_fits(path[i], *lack)) return found;
       }
     }
     return std::nullopt;
   }
 
   State now_;
+  std::int64_t instances_ = 0;
+  std::int64_t verdicts_left_ = kVerdictsMax;
 };
 
 }  // namespace
@@ -179,7 +238,7 @@ Result<std::vector<Tier>> forecast_tiered(const Cluster& cluster) {
   Tiers tiers(cluster);
   for (const SpecRange& range : cluster.policy.ranges) {
     FDBPACK_TRY(const Instance largest, instance_of(cluster, range.max));
-    tiers.add(largest);
+    FDBPACK_TRY_VOID(tiers.add(largest));
   }
   return tiers.tiers();
 }

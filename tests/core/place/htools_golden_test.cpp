@@ -142,7 +142,10 @@ TEST(HtoolsGolden, StandardCapacityEqualsHspaces) {
   for (const HspaceCase& one : hspace_cases()) {
     SCOPED_TRACE(one.file);
     const Result<Forecast> ours = forecast(one.cluster);
-    if (!ours.has_value()) continue;  // two nodes per instance
+    if (!ours.has_value()) {
+      EXPECT_EQ(ours.error().message, "instances on two nodes are not forecast");
+      continue;
+    }
     EXPECT_EQ(std::to_string(ours->instances), one.keys.at("ALLOC_INSTANCES").get<std::string>());
     ++compared;
   }
@@ -156,7 +159,10 @@ TEST(HtoolsGolden, TieredCapacityEqualsHspaces) {
   for (const HspaceCase& one : hspace_cases()) {
     SCOPED_TRACE(one.file);
     const Result<std::vector<Tier>> ours = forecast_tiered(one.cluster);
-    if (!ours.has_value()) continue;  // two nodes per instance
+    if (!ours.has_value()) {
+      EXPECT_EQ(ours.error().message, "instances on two nodes are not forecast");
+      continue;
+    }
     std::string text;
     for (const Tier& tier : *ours) {
       text += (text.empty() ? "" : " ") + std::to_string(tier.spec.memory) + "," +
@@ -167,6 +173,58 @@ TEST(HtoolsGolden, TieredCapacityEqualsHspaces) {
     ++compared;
   }
   EXPECT_GT(compared, 40);
+}
+
+// One node of 4 GiB and 20 GiB; group and cluster have the same policy. `node` replaces the node.
+Result<Cluster> small_cluster(const std::string& ranges, const std::string& disk_template,
+                              const std::string& node = "n1|4096|0|4096|20480|20480|4|N|u") {
+  const std::string policy = "|64,1,256,1,1,1|" + ranges + "|" + disk_template + "|4.0|32.0\n";
+  return parse_text("g|u|preferred||\n\n" + node + "\n\n\n\n" + policy + "g" + policy);
+}
+
+// Without memory any number would fit.
+TEST(HtoolsTiers, SizesThatNothingLimitsAreRefused) {
+  const auto none = forecast_tiered(*small_cluster("0,0,0,1,1,1;0,0,0,1,1,12", "diskless"));
+  ASSERT_FALSE(none.has_value());
+  EXPECT_EQ(none.error().message,
+            "the policy has a specification with 0 MiB of memory: how many fit has no limit");
+  EXPECT_FALSE(forecast_tiered(*small_cluster("0,0,0,1,1,1;-64,0,0,1,1,12", "diskless")));
+  EXPECT_FALSE(forecast_tiered(*small_cluster("0,0,0,1,1,1;64,0,-256,1,1,12", "plain")));
+  const auto huge = "0,0,0,1,1,1;64,0,9223372036854775807,1,1,12";
+  EXPECT_FALSE(forecast_tiered(*small_cluster(huge, "plain")));
+  Cluster standard = *small_cluster("0,0,0,1,1,1;64,1,256,1,1,12", "diskless");
+  standard.policy.standard.memory = 0;
+  EXPECT_FALSE(forecast(standard));
+}
+
+TEST(HtoolsTiers, MoreThanCanBeCountedIsRefused) {
+  Cluster cluster = *small_cluster("0,0,0,1,1,1;1,0,0,1,1,12", "diskless",
+                                   "n1|999999999|0|999999999|20480|20480|4|N|u");
+  const auto tiers = forecast_tiered(cluster);
+  ASSERT_FALSE(tiers.has_value());
+  EXPECT_EQ(tiers.error().message,
+            "more than 10000000 instances of the policy's specification fit");
+  cluster.policy.standard = {1, 0, 0, 1, 1, 1};
+  EXPECT_EQ(forecast(cluster).error().message, tiers.error().message);
+}
+
+// A largest size far beyond the nodes is passed in few steps, and ends where single steps would.
+TEST(HtoolsTiers, HugeLargestSizesEndWhereSmallOnesDo) {
+  const auto first = [](const std::string& max) {
+    const auto tiers = forecast_tiered(*small_cluster("64,1,256,1,1,1;" + max, "plain"));
+    EXPECT_TRUE(tiers.has_value()) << max;
+    return tiers && !tiers->empty() ? tiers->front() : Tier{};
+  };
+  // 999999999 is 255 above a multiple of 256 and 63 above one of 64; less than the node has fits;
+  // one CPU of 16 is its own.
+  EXPECT_EQ(first("1024,1,999999999,1,1,12").spec.disk, 20479);
+  EXPECT_EQ(first("999999999,1,1024,1,1,12").spec.memory, 4095);
+  EXPECT_EQ(first("1024,999999999,1024,1,1,12").spec.vcpus, 15);
+  const Tier all = first("999999999,999999999,999999999,1,1,12");
+  EXPECT_EQ(all.spec.memory, 4095);
+  EXPECT_EQ(all.spec.disk, 20479);
+  EXPECT_EQ(all.spec.vcpus, 15);
+  EXPECT_EQ(all.instances, 1);
 }
 
 // 10 GiB on each of two units is not 20 GiB; without the column the old rule adds up.

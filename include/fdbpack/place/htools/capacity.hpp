@@ -22,6 +22,9 @@ namespace fdbpack::place::htools {
 enum class Lack { memory, disk, cpu, tags, disk_count, spindles, offline };
 [[nodiscard]] std::string_view to_string(Lack lack);
 
+// More than this is not counted but refused: such a specification is a slip of the pen.
+inline constexpr std::int64_t kForecastMax = 10'000'000;
+
 struct Forecast {
   std::int64_t instances = 0;
   // A node could not take over what it keeps memory for: nothing is added, as in hspace.
@@ -38,10 +41,12 @@ struct Tier {
 };
 // hspace's tiered mode: from the largest specification of each range of the policy downwards. When
 // no node takes one more, the resource that most nodes lack is made smaller (64 MiB of memory, 256
-// MiB of disk, one CPU, one spindle), as long as that helps. Nothing when a node fails N+1.
+// MiB of disk, one CPU, one spindle), as long as that helps. Nothing when a node fails N+1. Work is
+// bounded: what takes more than some ten millions of looks at nodes is refused.
 [[nodiscard]] Result<std::vector<Tier>> forecast_tiered(const Cluster& cluster);
 
-// An instance of the specification, on the first template that the cluster's policy allows.
+// An instance of the specification, on the first template that the cluster's policy allows. Refused
+// are sizes that cannot be counted with: no memory, below 0, beyond 10^15.
 [[nodiscard]] Result<Instance> instance_of(const Cluster& cluster, const Spec& spec);
 // An online node could not take over what it keeps memory for.
 [[nodiscard]] bool fails_n1(const Cluster& cluster, const std::vector<NodeLoad>& loads);
